@@ -1,75 +1,38 @@
 //! queuecastd: accounting records in, snapshots out.
 //!
-//! Threads, each with its own file:
+//! Rooms, in the order in which what is known goes through them:
 //!
-//! * [`accounting`] reads ended jobs from slurmdbd,
-//! * [`controller`] reads the queue and the partitions from slurmctld; both may block while their
-//!   source is away,
-//! * [`queue_reader`] reads jobs for them in a process of its own, whose memory goes with it,
-//! * [`learner`] learns from the records and the queue how long jobs wait, with a thread of its own
-//!   for training,
-//! * [`plan`] says when the pending jobs will start,
-//! * [`rules`] compiles the site's own rules and puts them in force,
-//! * [`site_data`] keeps for the rules what is known of users and jobs, with a thread of its own
-//!   that asks for UNIX groups,
-//! * [`changes`] changes jobs that carry reservations, as the forecasts change,
-//! * [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever
-//!   the sources do,
-//! * [`kept`] holds what was learnt over a restart,
-//! * [`metrics`] answers Prometheus, [`signals`] waits for signals.
+//! * [`read`]: ended jobs from slurmdbd (`accounting`), and the queue, partitions and limits from
+//!   slurmctld (`controller`, which reads jobs through `queue_reader`, a process of its own whose
+//!   memory goes with it). Both threads may block while their source is away.
+//! * [`learn`]: how long jobs wait, learnt from records and queue by a thread with another one for
+//!   training; `checkpoint` holds what was learnt over a restart.
+//! * [`plan`]: when the pending jobs will start.
+//! * [`changes`]: changes of jobs that carry reservations or deadlines, as the forecasts change.
+//! * [`rules`]: the site's own rules, compiled and put in force, and the tables of users and jobs
+//!   that they read (`site_data`, with a thread of its own that asks for UNIX groups).
+//! * [`publish`]: the snapshot, the other files of the state directory, and what is refused.
+//! * [`metrics`]: what Prometheus is told.
 //!
-//! They talk through bounded channels: a reader that is faster than the fitting waits for it, and
-//! nothing piles up.
+//! [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever the
+//! sources do; [`signals`] waits for signals. Threads send it [`message`]s through bounded channels:
+//! a reader that is faster than the fitting waits for it, and nothing piles up.
 
-mod accounting;
-mod admitted;
-mod answers;
-mod awaited;
-mod change_metrics;
 mod changes;
-mod clock;
-mod cluster;
-mod controller;
 mod daemon;
-mod damaged;
-mod deadline_metrics;
-mod descriptor_reserve;
 mod failure;
-mod filter_counters;
-mod genuine;
-mod kept;
-mod kept_sums;
-mod learner;
-mod limits;
+mod learn;
 mod logging;
-mod looked_at_rules;
 mod message;
 mod metrics;
-mod metrics_listener;
-mod named_partitions;
-mod names;
 mod notification;
 mod plan;
-mod privacy;
-mod promise_metrics;
-mod promised;
-mod publisher;
-mod queue_reader;
-mod refusals;
-mod reserved;
-mod rule_counters;
-mod rule_metrics;
+mod publish;
+mod read;
 mod rules;
-mod seen;
-mod set_aside;
 mod settings;
-mod shared_memory;
-mod shared_nodes;
 mod signals;
-mod site_data;
-mod site_tables;
-mod state_directory;
-mod submissions;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -79,8 +42,8 @@ use rules_compiler::files::{compile_files, of_site};
 use slurm_conf::Configuration;
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == queue_reader::ARGUMENT) {
-        return queue_reader::serve();
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == read::queue_reader::ARGUMENT) {
+        return read::queue_reader::serve();
     }
     let arguments = Arguments::parse();
     let path = Configuration::path();

@@ -9,9 +9,9 @@ use predictor_core::queue_plan::QueuePlan;
 use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::ClientError;
 
-use crate::cluster::{Cluster, Ended};
-use crate::kept::Reading;
-use crate::looked_at_rules::Looked;
+use crate::learn::checkpoint::Reading;
+use crate::read::cluster::{Cluster, Ended};
+use crate::rules::looked_at::Looked;
 
 /// A message to the main thread.
 #[derive(Debug)]

@@ -16,12 +16,12 @@ use predictor_core::decision::{AdmissionStep, AdmissionUpdate, AdmissionWanted, 
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
 
-use crate::accounting::now;
-use crate::admitted::Admitted;
-use crate::change_metrics::{ChangeMetrics, ChangeOutcome};
-use crate::promised::Seen;
-use crate::queue_reader;
-use crate::reserved::Reserved;
+use crate::metrics::changes::{ChangeMetrics, ChangeOutcome};
+use crate::read::accounting::now;
+use crate::read::admitted::Admitted;
+use crate::read::promised::Seen;
+use crate::read::queue_reader;
+use crate::read::reserved::Reserved;
 
 /// One step of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]

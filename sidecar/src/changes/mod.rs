@@ -24,14 +24,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::Receiver;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
 use predictor_core::snapshot::Snapshot;
 
-use crate::accounting::now;
-use crate::change_metrics::ChangeMetrics;
-use crate::cluster::Cluster;
+use crate::metrics::changes::ChangeMetrics;
+use crate::read::accounting::now;
+use crate::read::cluster::Cluster;
+use crate::worker::Worker;
 
 use deadlines::Deadlines;
 use issuer::{Change, Issuer};
@@ -66,18 +67,18 @@ pub(crate) struct Configured {
     pub(crate) clusters: BTreeSet<String>,
 }
 
-/// The main thread's end.
-pub(crate) struct Asked {
-    rounds: Sender<Round>,
+/// The thread that changes jobs, as the main thread knows it.
+pub(crate) struct ChangesThread {
+    worker: Worker<Round>,
     /// When the queue was read of which a round was sent last, and whether it had jobs to look at.
     sent: Option<(UnixTime, bool)>,
 }
 
-impl Asked {
+impl ChangesThread {
     /// An end, and the other one.
     pub(crate) fn new() -> (Self, Receiver<Round>) {
-        let (rounds, received) = bounded(1);
-        (Self { rounds, sent: None }, received)
+        let (worker, received) = Worker::new();
+        (Self { worker, sent: None }, received)
     }
 
     /// Has the reservations and deadlines of a queue looked at, unless they have been already, or
@@ -92,12 +93,12 @@ impl Asked {
         let Some(cluster) = cluster else { return };
         let has_some = !cluster.reserved.is_empty() || !cluster.admitted.is_empty();
         let is_known = self.sent.is_some_and(|(read_at, had_some)| read_at >= cluster.read_at || !(had_some || has_some));
-        if is_known || self.rounds.is_full() {
+        if is_known || !self.worker.has_room() {
             return;
         }
         let read_at = cluster.read_at;
         let Configured { per_second, clusters } = configured();
-        if self.rounds.try_send(Round { cluster, snapshot: snapshot(), interval, per_second, clusters }).is_ok() {
+        if self.worker.tell(Round { cluster, snapshot: snapshot(), interval, per_second, clusters }) {
             self.sent = Some((read_at, has_some));
         }
     }

@@ -5,8 +5,8 @@
 //! that hangs is not asked again until it has answered: its records become older, which the
 //! snapshot says, and everything else goes on.
 
-mod asked;
 mod publishing;
+mod reader;
 mod round;
 mod start;
 
@@ -17,28 +17,28 @@ use crossbeam::channel::{Receiver, RecvTimeoutError};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::MOST_AHEAD;
 
-use crate::accounting::{self, now};
 use crate::changes;
-use crate::clock::ControllerClock;
-use crate::descriptor_reserve::DescriptorReserve;
 use crate::failure::Failure;
-use crate::filter_counters::FilterCounters;
-use crate::kept::{Keeping, Reading, Subject};
-use crate::learner;
+use crate::learn::checkpoint::{Keeping, Reading, Subject};
+use crate::learn::learner;
 use crate::logging::Logging;
 use crate::message::{Learnt, Message, Planned};
 use crate::metrics::Metrics;
+use crate::metrics::filter_counters::FilterCounters;
+use crate::metrics::rule_counters::RuleCounters;
 use crate::notification::Notification;
 use crate::plan;
-use crate::publisher::Publisher;
-use crate::refusals::KeptRefusals;
-use crate::rule_counters::RuleCounters;
+use crate::publish::descriptor_reserve::DescriptorReserve;
+use crate::publish::publisher::Publisher;
+use crate::publish::refusals::KeptRefusals;
+use crate::publish::state_directory::{Previous, StateDirectory};
+use crate::read::accounting::{self, now};
+use crate::read::clock::ControllerClock;
 use crate::rules;
+use crate::rules::site_data;
 use crate::settings::Settings;
-use crate::site_data;
-use crate::state_directory::{Previous, StateDirectory};
 
-use asked::Asked;
+use reader::Reader;
 use round::Round;
 pub(crate) use start::run;
 
@@ -64,10 +64,10 @@ struct Daemon {
     notification: Notification,
     /// Kept back for publishing.
     descriptors: DescriptorReserve,
-    accounting: Asked<accounting::Request>,
-    controller: Asked<()>,
+    accounting: Reader<accounting::Request>,
+    controller: Reader<()>,
     controller_clock: ControllerClock,
-    learner: learner::Asked,
+    learner: learner::LearnerThread,
     /// Whether the whole history has been read, by this daemon or by the one whose history it goes
     /// on with.
     may_learn: bool,
@@ -77,9 +77,9 @@ struct Daemon {
     subject: Subject,
     /// When it is to be kept again.
     next_keeping: Instant,
-    planner: plan::Asked,
-    changes: changes::Asked,
-    rules: rules::Asked,
+    planner: plan::PlannerThread,
+    changes: changes::ChangesThread,
+    rules: rules::RulesThread,
     /// Whether the site has rules in force.
     has_rules: bool,
     /// Whether the last snapshot had a plan, as far as there was a queue to plan.

@@ -5,12 +5,12 @@ use predictor_core::decision::MOST_AHEAD;
 use slurm_conf::configuration::{Configuration, SnapshotSettings};
 
 use super::Daemon;
-use crate::accounting::now;
-use crate::answers::Answers;
 use crate::changes;
-use crate::descriptor_reserve::are_used_up;
 use crate::failure::Failure;
-use crate::state_directory::StateDirectory;
+use crate::publish::answers::Answers;
+use crate::publish::descriptor_reserve::are_used_up;
+use crate::publish::state_directory::StateDirectory;
+use crate::read::accounting::now;
 
 /// Answers users with their own jobs, where jobs are private.
 pub(super) fn start_answers(directory: &StateDirectory) -> Option<Answers> {

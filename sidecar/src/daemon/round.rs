@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::{Daemon, Next};
-use crate::accounting;
-use crate::cluster::Live;
 use crate::failure::Failure;
+use crate::read::accounting;
+use crate::read::cluster::Live;
 
 /// How long a round waits for the readers at the most.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);
@@ -79,7 +79,7 @@ impl Daemon {
     /// Ends the round if both readers have answered or it has taken long enough.
     pub(super) fn end_round(&mut self) -> Result<Next, Failure> {
         let Some(Round { deadline, has_asked_learner, has_asked_planner }) = self.round else { return Ok(Next::GoOn) };
-        let all_answered = !self.accounting.is_busy && !self.controller.is_busy;
+        let all_answered = !self.accounting.is_busy() && !self.controller.is_busy();
         if !has_asked_learner {
             if !all_answered && (self.once || Instant::now() < deadline) {
                 return Ok(Next::GoOn);

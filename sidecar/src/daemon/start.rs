@@ -10,35 +10,36 @@ use job_types::time::UnixTime;
 use slurm_sys::client;
 
 use super::Daemon;
-use super::asked::Asked;
 use super::publishing::start_answers;
-use crate::accounting::{AccountingReader, now};
+use super::reader::Reader;
 use crate::changes;
-use crate::clock::ControllerClock;
-use crate::controller;
-use crate::damaged::keep_aside;
-use crate::descriptor_reserve::DescriptorReserve;
 use crate::failure::Failure;
-use crate::filter_counters::FilterCounters;
-use crate::genuine::Genuine;
-use crate::kept::{self, NotTaken, Subject};
-use crate::learner;
+use crate::learn::checkpoint::{self, NotTaken, Subject};
+use crate::learn::learner;
 use crate::logging::Logging;
 use crate::message::Message;
+use crate::metrics::filter_counters::FilterCounters;
+use crate::metrics::rule_counters::RuleCounters;
 use crate::metrics::{self, Metrics, Source};
 use crate::notification::Notification;
 use crate::plan;
-use crate::privacy::Privacy;
-use crate::publisher::Publisher;
-use crate::refusals::KeptRefusals;
-use crate::rule_counters::RuleCounters;
+use crate::publish::damaged::keep_aside;
+use crate::publish::descriptor_reserve::DescriptorReserve;
+use crate::publish::publisher::Publisher;
+use crate::publish::refusals::KeptRefusals;
+use crate::publish::shared_memory::SharedMemory;
+use crate::publish::state_directory::StateDirectory;
+use crate::read::accounting::{AccountingReader, now};
+use crate::read::clock::ControllerClock;
+use crate::read::controller;
+use crate::read::genuine::Genuine;
+use crate::read::privacy::Privacy;
 use crate::rules;
+use crate::rules::site_data;
+use crate::rules::site_tables::KnownTables;
 use crate::settings::Settings;
-use crate::shared_memory::SharedMemory;
 use crate::signals;
-use crate::site_data;
-use crate::site_tables::KnownTables;
-use crate::state_directory::StateDirectory;
+use crate::worker::Worker;
 
 /// How many messages may wait for the main thread; a batch of ended jobs is at most some megabytes.
 const WAITING_MESSAGES: usize = 4;
@@ -63,14 +64,14 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     signals::listen(sender.clone())?;
 
     let subject = Subject::new(site.cluster.clone(), &settings.configuration.history);
-    let kept = kept::read(&directory.learnt(), &subject, now()).unwrap_or_else(|reason| {
+    let kept = checkpoint::read(&directory.learnt(), &subject, now()).unwrap_or_else(|reason| {
         if let NotTaken::Damaged(reason) = &reason {
             keep_aside(&directory.learnt(), reason);
         }
         tracing::warn!(file = %directory.learnt().display(), %reason, "what was learnt before is not taken up: it is learnt again");
         None
     });
-    let (accounting, requests) = bounded(1);
+    let (accounting, requests) = Worker::new();
     let mut reader = AccountingReader::new(
         site.cluster.clone(),
         &settings.configuration.history,
@@ -87,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         })
         .unzip();
     start("accounting", sender.clone(), move || reader.run(&requests))?;
-    let (controller, requests) = bounded(1);
+    let (controller, requests) = Worker::new();
     let controller_sender = sender.clone();
     let tables = KnownTables::load(directory.path(), directory.privacy().clone());
     let of_controller = tables.clone();
@@ -97,17 +98,17 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start("controller", sender.clone(), move || {
         controller::run(&requests, &controller_sender, &site_data, &of_controller, &privacy, genuine);
     })?;
-    let (learner, tasks) = learner::Asked::new();
+    let (learner, tasks) = learner::LearnerThread::new();
     let learner_sender = sender.clone();
     start(learner::NAME, sender.clone(), move || learner::run(kept_learner, &tasks, &learner_sender))?;
-    let (planner, questions) = plan::Asked::new();
+    let (planner, questions) = plan::PlannerThread::new();
     let planner_sender = sender.clone();
     start(plan::NAME, sender.clone(), move || plan::run(&questions, &planner_sender))?;
-    let (changes, rounds) = changes::Asked::new();
+    let (changes, rounds) = changes::ChangesThread::new();
     let (off, change_metrics) = (directory.kill_switch(), metrics.changes());
     let cluster = site.cluster.clone();
     start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
-    let (mut rules, looks) = rules::Asked::new();
+    let (mut rules, looks) = rules::RulesThread::new();
     let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), directory.privacy().clone(), tables);
     start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;
     if !arguments.once {
@@ -143,8 +144,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         metrics,
         notification: Notification::new(),
         descriptors: DescriptorReserve::default(),
-        accounting: Asked::new(Source::Accounting, accounting),
-        controller: Asked::new(Source::Controller, controller),
+        accounting: Reader::new(Source::Accounting, accounting),
+        controller: Reader::new(Source::Controller, controller),
         controller_clock: ControllerClock::new(),
         learner,
         may_learn: is_resumed,

@@ -13,52 +13,51 @@ pub(crate) mod tests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Receiver, Sender};
 use job_types::time::UnixTime;
 
 use crate::message::{Message, Planned};
+use crate::worker::Worker;
 
 pub(crate) use state::Question;
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "planner";
 
-/// The main thread's end of the planner.
-pub(crate) struct Asked {
-    questions: Sender<Box<Question>>,
-    is_busy: bool,
+/// The planner, as the main thread knows it.
+pub(crate) struct PlannerThread {
+    worker: Worker<Box<Question>>,
     /// When slurmctld was read for the queue that the planner was asked about last.
     told: Option<UnixTime>,
 }
 
-impl Asked {
+impl PlannerThread {
     /// The main thread's end of a new channel, and the planner's.
     pub(crate) fn new() -> (Self, Receiver<Box<Question>>) {
-        let (questions, received) = bounded(1);
-        (Self { questions, is_busy: false, told: None }, received)
+        let (worker, received) = Worker::new();
+        (Self { worker, told: None }, received)
     }
 
     /// Whether the planner can be asked about a queue that was read then: it has answered the
     /// question before, and was not asked about this queue.
     pub(crate) fn is_ready(&self, read_at: UnixTime) -> bool {
-        !self.is_busy && self.told < Some(read_at)
+        !self.worker.is_busy() && self.told < Some(read_at)
     }
 
     /// Asks the planner. Returns whether there will be an answer.
     pub(crate) fn ask(&mut self, question: Box<Question>) -> bool {
         self.told = Some(question.state.now);
-        self.is_busy = self.questions.try_send(question).is_ok();
-        self.is_busy
+        self.worker.ask(question)
     }
 
     /// Takes note that the planner has answered.
     pub(crate) fn answered(&mut self) {
-        self.is_busy = false;
+        self.worker.answered();
     }
 
     /// Whether an answer is to come.
     pub(crate) fn is_busy(&self) -> bool {
-        self.is_busy
+        self.worker.is_busy()
     }
 }
 

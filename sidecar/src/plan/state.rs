@@ -13,8 +13,8 @@ use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, Ru
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
 use super::promised::{Deadlines, Promised, as_ranges};
-use crate::cluster::{Cluster, Phase, PlanJob, Queue};
-use crate::names::PartitionIndices;
+use crate::read::cluster::{Cluster, Phase, PlanJob, Queue};
+use crate::read::names::PartitionIndices;
 
 /// What is to be planned, and what its publication needs besides.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingR
 
 use super::Question;
 use super::answer::published;
-use crate::admitted::Admitted;
-use crate::cluster::{Cluster, Queue};
-use crate::names::PartitionIndices;
+use crate::read::admitted::Admitted;
+use crate::read::cluster::{Cluster, Queue};
+use crate::read::names::PartitionIndices;
 
 const NOW: i64 = 1_800_000_000;
 

@@ -13,10 +13,10 @@ use site_rules::rules::RuleSet;
 use slurm_conf::state_directory::{RULES, RULES_DATA};
 use slurm_conf::trusted::is_there;
 
-use crate::damaged::keep_aside;
-use crate::looked_at_rules::RuleNames;
-use crate::privacy::Privacy;
-use crate::site_tables::KnownTables;
+use crate::publish::damaged::keep_aside;
+use crate::read::privacy::Privacy;
+use crate::rules::looked_at::RuleNames;
+use crate::rules::site_tables::KnownTables;
 
 /// Why rules can't be put in force yet.
 const LACKS_TABLES: &str = "the rules ask for qualities of service, associations, users or partitions, and slurmctld has not told them yet";

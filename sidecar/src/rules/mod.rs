@@ -5,15 +5,19 @@
 //! main thread only notices that it does not answer.
 
 mod loader;
+pub(crate) mod looked_at;
+pub(crate) mod site_data;
+pub(crate) mod site_tables;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crossbeam::channel::{Receiver, Sender, bounded};
+use crossbeam::channel::{Receiver, Sender};
 use job_types::time::UnixTime;
 
-use crate::accounting::now;
-use crate::looked_at_rules::Looked;
 use crate::message::Message;
+use crate::read::accounting::now;
+use crate::rules::looked_at::Looked;
+use crate::worker::Worker;
 
 pub(crate) use loader::Loader;
 
@@ -41,35 +45,34 @@ pub(crate) fn run(mut loader: Loader, requests: &Receiver<Request>, sender: &Sen
     }
 }
 
-/// The thread as the main thread sees it.
-pub(crate) struct Asked {
-    requests: Sender<Request>,
-    /// Since when it owes an answer.
-    since: Option<Instant>,
+/// The thread, as the main thread knows it.
+pub(crate) struct RulesThread {
+    worker: Worker<Request>,
     /// Whether it is to compile once it has answered.
     must: bool,
     /// Whether it was told that it does not answer.
     is_told: bool,
 }
 
-impl Asked {
+impl RulesThread {
     /// The thread's two ends.
     pub(crate) fn new() -> (Self, Receiver<Request>) {
-        let (requests, receiver) = bounded(1);
-        (Self { requests, since: None, must: false, is_told: false }, receiver)
+        let (worker, requests) = Worker::new();
+        (Self { worker, must: false, is_told: false }, requests)
     }
 
     /// Has the thread look for changes, and compile if it must.
     pub(crate) fn ask(&mut self, must: bool) {
         self.must |= must;
-        if self.since.is_none() && self.requests.try_send(Request { must: self.must }).is_ok() {
-            (self.since, self.must) = (Some(Instant::now()), false);
+        if self.worker.ask(Request { must: self.must }) {
+            self.must = false;
         }
     }
 
     /// It has answered.
     pub(crate) fn answered(&mut self) {
-        (self.since, self.is_told) = (None, false);
+        self.worker.answered();
+        self.is_told = false;
         if self.must {
             self.ask(true);
         }
@@ -77,7 +80,7 @@ impl Asked {
 
     /// Whether it has not answered for so long that somebody has to be told; once for each time.
     pub(crate) fn hangs(&mut self) -> bool {
-        let hangs = !self.is_told && self.since.is_some_and(|since| since.elapsed() > PATIENCE);
+        let hangs = !self.is_told && self.worker.busy_since().is_some_and(|since| since.elapsed() > PATIENCE);
         self.is_told |= hangs;
         hangs
     }

@@ -9,8 +9,8 @@ use job_types::time::UnixTime;
 use rules_compiler::in_force::FOR_ALL;
 use slurm_conf::trusted::{self, Lasting, is_damage, is_there, open_to_write, read_owned};
 
-use crate::accounting::now;
-use crate::damaged::keep_aside;
+use crate::publish::damaged::keep_aside;
+use crate::read::accounting::now;
 
 /// Sums that can be kept.
 pub(crate) trait Sums: Clone + PartialEq {

@@ -26,9 +26,9 @@ use slurm_conf::trusted::{is_damage, is_there, present, read_owned};
 use slurm_sys::client::controller::{DescribedJob, DescribedValue, UserRecord};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::damaged::keep_aside;
 use crate::failure::Failure;
-use crate::privacy::Privacy;
+use crate::publish::damaged::keep_aside;
+use crate::read::privacy::Privacy;
 pub(crate) use counts::Counts;
 use groups::{Named, Resolver};
 

@@ -6,7 +6,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-use crate::named_partitions::NamedPartitions;
+use crate::metrics::named_partitions::NamedPartitions;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PromiseLabel {
@@ -64,7 +64,7 @@ impl PromiseMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::named_partitions::MOST_PARTITIONS;
+    use crate::metrics::named_partitions::MOST_PARTITIONS;
     use job_types::time::Seconds;
     use prometheus_client::encoding::text;
 

@@ -10,18 +10,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
+use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
 use job_types::job::{EndedJob, Job, WaitingJob};
 use job_types::number::PartitionIndex;
 use job_types::time::UnixTime;
 use learning::waits::blended::{Retrained, Retraining};
 use learning::{Learner, LearnerSettings, NamedJob, Run};
 
-use crate::cluster::{Cluster, Ended, Live};
 use crate::failure::Failure;
-use crate::kept::Keeping;
+use crate::learn::checkpoint::Keeping;
 use crate::message::{Learnt, Message};
-use crate::names::PartitionIndices;
+use crate::read::cluster::{Cluster, Ended, Live};
+use crate::read::names::PartitionIndices;
+use crate::worker::Worker;
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "learner";
@@ -40,76 +41,67 @@ pub(crate) enum Task {
     StartAfresh,
 }
 
-/// The main thread's end of the learner.
-pub(crate) struct Asked {
-    tasks: Sender<Task>,
-    is_busy: bool,
-    is_alive: bool,
+/// The learner, as the main thread knows it.
+pub(crate) struct LearnerThread {
+    worker: Worker<Task>,
     /// When slurmctld was read for the queue that the learner was sent last.
     told: Option<UnixTime>,
 }
 
-impl Asked {
+impl LearnerThread {
     /// The main thread's end of a new channel, and the learner's. The channel has no bound, because
     /// nothing may wait for the learner; ended jobs are sent a batch at a time, and a queue only
     /// when the one before has been answered.
     pub(crate) fn new() -> (Self, Receiver<Task>) {
-        let (tasks, received) = unbounded();
-        (Self { tasks, is_busy: false, is_alive: true, told: None }, received)
+        let (worker, tasks) = Worker::with_all_requests();
+        (Self { worker, told: None }, tasks)
     }
 
     /// Sends the learner runs that have ended.
     pub(crate) fn ended(&self, jobs: Vec<Ended>, partitions: PartitionIndices) {
-        if self.is_alive {
-            let _ = self.tasks.send(Task::Ended(jobs, partitions));
-        }
+        self.worker.tell(Task::Ended(jobs, partitions));
     }
 
     /// Asks for a model, unless the learner has not answered the question before or was sent this
     /// queue already: beside newer records an old queue would show jobs as waiting that have long
     /// ended. Returns whether it was asked.
     pub(crate) fn ask(&mut self, cluster: Arc<Cluster>, partitions: PartitionIndices, confidence: f64) -> bool {
-        if self.is_busy || !self.is_alive || self.told >= Some(cluster.read_at) {
+        if self.worker.is_busy() || !self.worker.is_alive() || self.told >= Some(cluster.read_at) {
             return false;
         }
         self.told = Some(cluster.read_at);
-        self.is_busy = self.tasks.send(Task::Refresh(cluster, partitions, confidence)).is_ok();
-        self.is_busy
+        self.worker.ask(Task::Refresh(cluster, partitions, confidence))
     }
 
     /// Has the learner write what it has learnt so far to its file.
     pub(crate) fn keep(&self, keeping: Keeping) {
-        if self.is_alive {
-            let _ = self.tasks.send(Task::Keep(Box::new(keeping)));
-        }
+        self.worker.tell(Task::Keep(Box::new(keeping)));
     }
 
     /// Has the learner forget everything that it has learnt.
     pub(crate) fn start_afresh(&mut self) {
         self.told = None;
-        if self.is_alive {
-            let _ = self.tasks.send(Task::StartAfresh);
-        }
+        self.worker.tell(Task::StartAfresh);
     }
 
     /// Takes note that the learner has answered.
     pub(crate) fn answered(&mut self) {
-        self.is_busy = false;
+        self.worker.answered();
     }
 
     /// Takes note that the learner will not answer any more.
     pub(crate) fn died(&mut self) {
-        (self.is_busy, self.is_alive) = (false, false);
+        self.worker.died();
     }
 
     /// Whether the learner's thread is still there to answer.
     pub(crate) fn is_alive(&self) -> bool {
-        self.is_alive
+        self.worker.is_alive()
     }
 
     /// Whether an answer is to come.
     pub(crate) fn is_busy(&self) -> bool {
-        self.is_busy
+        self.worker.is_busy()
     }
 }
 

@@ -21,8 +21,8 @@ use slurm_conf::trusted::{create_new, is_damage, present, read_owned};
 use thiserror::Error;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::awaited::Awaited;
-use crate::seen::Seen;
+use crate::read::awaited::Awaited;
+use crate::read::seen::Seen;
 
 /// Its name while it is being written.
 pub(crate) const UNFINISHED: &str = "learnt.new";

@@ -4,10 +4,10 @@ use job_types::time::UnixTime;
 use predictor_core::refusals::Refusals;
 use slurm_conf::trusted::{is_damage, present, read_owned};
 
-use crate::accounting::now;
-use crate::cluster::Cluster;
-use crate::damaged::keep_aside;
-use crate::state_directory::StateDirectory;
+use crate::publish::damaged::keep_aside;
+use crate::publish::state_directory::StateDirectory;
+use crate::read::accounting::now;
+use crate::read::cluster::Cluster;
 
 /// More than the file has, in bytes.
 const MOST_BYTES: usize = 16 << 20;

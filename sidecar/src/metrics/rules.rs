@@ -13,7 +13,7 @@ use rules_compiler::counted::{CountedRule, CountedRules};
 use rules_compiler::in_force::LoadState;
 use site_rules::counts::{COUNTS, RuleCount};
 
-use crate::kept_sums;
+use crate::metrics::kept_sums;
 
 /// The most rules that are told one by one; of further ones the sums are.
 const MOST_RULES: usize = 200;

@@ -10,7 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::named_partitions::NamedPartitions;
+use crate::metrics::named_partitions::NamedPartitions;
 
 /// What becomes of deadlines whose jobs have ended.
 const OUTCOMES: [DeadlineState; 3] = [DeadlineState::Kept, DeadlineState::Missed, DeadlineState::Withdrawn];

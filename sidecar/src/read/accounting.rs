@@ -26,14 +26,14 @@ use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, WindowWidth};
 
-use crate::awaited::Awaited;
-use crate::clock::ClockWatch;
-use crate::cluster::{Cluster, Ended};
-use crate::genuine::Genuine;
-use crate::kept::Reading;
+use crate::learn::checkpoint::Reading;
 use crate::message::{AccountingRead, Message};
-use crate::names::{first_partition, shared};
-use crate::seen::Seen;
+use crate::read::awaited::Awaited;
+use crate::read::clock::ClockWatch;
+use crate::read::cluster::{Cluster, Ended};
+use crate::read::genuine::Genuine;
+use crate::read::names::{first_partition, shared};
+use crate::read::seen::Seen;
 
 /// How much is read again each time.
 const OVERLAP_SECONDS: i64 = 300;

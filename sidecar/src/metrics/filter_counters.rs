@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
 
-use crate::kept_sums::{KeptSums, Sums};
+use crate::metrics::kept_sums::{KeptSums, Sums};
 
 /// How often the filter's page is looked at: who asks for the counters after a submission finds it
 /// in them.
@@ -68,7 +68,7 @@ impl FilterCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kept_sums::read;
+    use crate::metrics::kept_sums::read;
     use predictor_core::counters::Counter;
     use std::path::Path;
 

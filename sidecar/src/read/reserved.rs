@@ -7,7 +7,7 @@ use predictor_core::decision::{ReservedJob, written_reservation};
 use predictor_core::snapshot::ReservedCpus;
 use slurm_sys::client::controller::QueuedJob;
 
-use crate::promised::{Promised, Seen};
+use crate::read::promised::{Promised, Seen};
 
 /// A job that carries a reservation, and what a change of it has to find unchanged.
 #[derive(Debug, Clone)]

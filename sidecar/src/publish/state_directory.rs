@@ -14,10 +14,10 @@ use slurm_conf::state_directory::{
 use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
 
-use crate::damaged::keep_aside;
 use crate::failure::Failure;
-use crate::kept;
-use crate::privacy::Privacy;
+use crate::learn::checkpoint;
+use crate::publish::damaged::keep_aside;
+use crate::read::privacy::Privacy;
 
 /// Names of snapshots that are being written begin so.
 const UNFINISHED: &str = "snapshot.new";
@@ -234,7 +234,7 @@ impl StateDirectory {
             let entry = entry?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with(UNFINISHED) || name.starts_with(in_force::UNFINISHED) || name == kept::UNFINISHED {
+            if name.starts_with(UNFINISHED) || name.starts_with(in_force::UNFINISHED) || name == checkpoint::UNFINISHED {
                 fs::remove_file(entry.path())?;
             }
         }

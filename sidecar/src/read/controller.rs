@@ -14,21 +14,21 @@ use predictor_core::limits::AccountingLimits;
 use slurm_sys::client::controller::{self, Priorities, QueuedJob, UserRecord};
 use slurm_sys::client::{ClientError, JobState};
 
-use crate::accounting::{now, wait_on_nodes};
-use crate::admitted::Admitted;
-use crate::clock::controller_ahead;
-use crate::cluster::{Cluster, Ended, Live, Queue};
-use crate::genuine::Genuine;
-use crate::limits;
 use crate::message::Message;
-use crate::names::{first_partition, shared};
-use crate::privacy::Privacy;
-use crate::queue_reader;
-use crate::reserved::Reserved;
-use crate::shared_nodes::SharedNodes;
-use crate::site_data;
-use crate::site_tables::KnownTables;
-use crate::submissions::Submissions;
+use crate::read::accounting::{now, wait_on_nodes};
+use crate::read::admitted::Admitted;
+use crate::read::clock::controller_ahead;
+use crate::read::cluster::{Cluster, Ended, Live, Queue};
+use crate::read::genuine::Genuine;
+use crate::read::limits;
+use crate::read::names::{first_partition, shared};
+use crate::read::privacy::Privacy;
+use crate::read::queue_reader;
+use crate::read::reserved::Reserved;
+use crate::read::shared_nodes::SharedNodes;
+use crate::read::submissions::Submissions;
+use crate::rules::site_data;
+use crate::rules::site_tables::KnownTables;
 
 /// Reads at each request, until the main thread has dropped its end.
 pub(crate) fn run(

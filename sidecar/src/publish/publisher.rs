@@ -17,17 +17,17 @@ use predictor_core::snapshot::{Origin, PartitionState, SharedNodeState, write};
 use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 
-use crate::answers::Answers;
-use crate::cluster::{Cluster, Ended, Live};
 use crate::failure::Failure;
-use crate::names::PartitionIndices;
 use crate::plan::Question;
-use crate::reserved::Reserved;
-use crate::set_aside;
+use crate::publish::answers::Answers;
+use crate::publish::shared_memory::SharedMemory;
+use crate::publish::state_directory::StateDirectory;
+use crate::read::cluster::{Cluster, Ended, Live};
+use crate::read::names::PartitionIndices;
+use crate::read::reserved::Reserved;
+use crate::read::set_aside;
+use crate::read::shared_nodes::ForecastSharer;
 use crate::settings::Settings;
-use crate::shared_memory::SharedMemory;
-use crate::shared_nodes::ForecastSharer;
-use crate::state_directory::StateDirectory;
 
 /// Keeps the history and makes snapshots of it.
 pub(crate) struct Publisher {

@@ -9,8 +9,8 @@ use job_types::time::UnixTime;
 use rules_compiler::counted::{self, CountedRules};
 use site_rules::counts;
 
-use crate::kept_sums::{KeptSums, Sums};
-use crate::looked_at_rules::RuleNames;
+use crate::metrics::kept_sums::{KeptSums, Sums};
+use crate::rules::looked_at::RuleNames;
 
 /// How many sets of rules are known by their numbers: slurmctld takes up the last one at the next
 /// submission.
@@ -67,7 +67,7 @@ impl RuleCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kept_sums::read;
+    use crate::metrics::kept_sums::read;
     use site_rules::counts::{PAGE, RULE_SET, RuleCount, place};
     use site_rules::rules::RuleNumber;
     use std::path::Path;

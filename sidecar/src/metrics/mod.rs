@@ -1,5 +1,15 @@
 //! What Prometheus is told, in the OpenMetrics text format, on a loopback address.
 
+pub(crate) mod changes;
+pub(crate) mod deadlines;
+pub(crate) mod filter_counters;
+pub(crate) mod kept_sums;
+pub(crate) mod listener;
+pub(crate) mod named_partitions;
+pub(crate) mod promises;
+pub(crate) mod rule_counters;
+pub(crate) mod rules;
+
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -23,17 +33,15 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use rules_compiler::in_force::LoadState;
 
-use crate::accounting::now;
-use crate::change_metrics::ChangeMetrics;
-use crate::cluster::{Cluster, Ended};
-use crate::deadline_metrics::DeadlineMetrics;
 use crate::failure::Failure;
-use crate::kept_sums;
 use crate::message::Learnt;
-use crate::metrics_listener as listener;
-use crate::promise_metrics::PromiseMetrics;
-use crate::publisher::Published;
-use crate::rule_metrics::RuleMetrics;
+use crate::metrics::changes::ChangeMetrics;
+use crate::metrics::deadlines::DeadlineMetrics;
+use crate::metrics::promises::PromiseMetrics;
+use crate::metrics::rules::RuleMetrics;
+use crate::publish::publisher::Published;
+use crate::read::accounting::now;
+use crate::read::cluster::{Cluster, Ended};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
