@@ -10,8 +10,7 @@ mod reservations;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-
-use crate::failure::Failure;
+use command_parts::failure::Failure;
 
 /// Hold what was promised on this cluster against what happened, from slurmdbd's records.
 ///

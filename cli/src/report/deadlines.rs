@@ -11,6 +11,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output;
 use predictor_core::counters::Counter;
 use serde::Serialize;
 use slurm_sys::client::controller::{self, QueuedJob};
@@ -24,9 +26,7 @@ use super::interval::CONFIDENCE;
 use super::past::PastArguments;
 use super::reliability;
 use crate::cluster::ClusterArguments;
-use crate::failure::Failure;
 use crate::genuine::Genuine;
-use crate::output;
 use crate::place::{Place, ReportArguments};
 use crate::selection::{Selection, WhoseArguments};
 
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
 
     /// Also draw the part that was kept over the probability that was promised into this file,
     /// which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = crate::plot::file)]
+    #[arg(long, value_name = "FILE", value_parser = command_parts::plot::file)]
     plot: Option<PathBuf>,
 
     #[command(flatten)]
@@ -151,7 +151,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
-    crate::plot::check_folder(arguments.plot.as_deref())?;
+    command_parts::plot::check_folder(arguments.plot.as_deref())?;
     let past = arguments.past.past()?;
     let cluster = site()?.cluster;
     let place = arguments.report.place();

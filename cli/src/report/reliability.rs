@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::plot::{self, DIAGRAM, Reliability, Series};
+use command_parts::plot::{self, DIAGRAM, Reliability, Series};
 
 /// A point of the picture: the partition (`None` is all), the probability that was promised in the
 /// mean, and the part that was kept.

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use serde::Serialize;
 use slurm_sys::client::site;
 
@@ -17,9 +19,7 @@ use super::interval::CONFIDENCE;
 use super::past::PastArguments;
 use super::reliability;
 use crate::cluster::ClusterArguments;
-use crate::failure::Failure;
 use crate::genuine::Genuine;
-use crate::output::{self, FormatArguments};
 use crate::place::Place;
 use crate::selection::{Selection, WhoseArguments};
 
@@ -51,7 +51,7 @@ pub(super) struct Arguments {
 
     /// Also draw the part that was kept over the probability that was promised into this file,
     /// which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = crate::plot::file)]
+    #[arg(long, value_name = "FILE", value_parser = command_parts::plot::file)]
     plot: Option<PathBuf>,
 
     #[command(flatten)]
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
-    crate::plot::check_folder(arguments.plot.as_deref())?;
+    command_parts::plot::check_folder(arguments.plot.as_deref())?;
     let past = arguments.past.past()?;
     let cluster = site()?.cluster;
     let genuine = Genuine::at(&Place::configured());

@@ -1,12 +1,12 @@
 //! The report for people.
 
 use comfy_table::Table;
+use command_parts::output::{BAD, GOOD, Lines, count, duration, moment, table};
 use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
 use super::open::{OpenJob, distance};
 use super::tally::Counts;
-use crate::output::{BAD, GOOD, Lines, count, duration, moment, table};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {

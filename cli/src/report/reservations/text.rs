@@ -1,11 +1,11 @@
 //! The report for people.
 
 use comfy_table::Table;
+use command_parts::output::{BAD, GOOD, Lines, count, moment, node_hours, table};
 use job_types::time::UnixTime;
 
 use super::Report;
 use super::tally::Row;
-use crate::output::{BAD, GOOD, Lines, count, moment, node_hours, table};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
