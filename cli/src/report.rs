@@ -3,7 +3,9 @@
 mod class;
 mod deadlines;
 mod interval;
+mod kept;
 pub(crate) mod past;
+mod records;
 mod reliability;
 mod reservations;
 
