@@ -6,12 +6,11 @@ use std::env;
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use command_parts::output;
 use jiff::tz::TimeZone;
 use job_types::options::{self, Asked, Formats, Key, OPTIONS, Refused, UserOption};
 use job_types::time::UnixTime;
 use slurm_conf::{duration, moment};
-
-use crate::output;
 
 /// What a user asks of queuecast on this command line: the options as they were written.
 #[derive(Debug, Default)]

@@ -16,8 +16,13 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::log_file::{self, LogFileOptions, read_log};
+use command_parts::output::{self, FormatArguments};
+use command_parts::plot;
 use jiff::tz::TimeZone;
 use rayon::ThreadPoolBuilder;
+use research::simulate::{self, NotModelled, SiteSettings};
 use serde::Serialize;
 use simulator::assessment::{self, Assessment, Known, Most, SiteScheduler};
 use simulator::remarks::Remarks;
@@ -26,11 +31,7 @@ use slurm_conf::moment;
 use slurm_sys::client;
 
 use self::progress::Bars;
-use crate::failure::Failure;
-use crate::log_file::{self, LogFileOptions, SlurmdbdJobs, read_log, read_slurmdbd};
-use crate::output::{self, FormatArguments};
-use crate::plot;
-use crate::simulate::{self, NotModelled, SiteSettings};
+use crate::slurmdbd_log::{SlurmdbdJobs, read_slurmdbd};
 
 /// Say whether queuecast would pay here, from the past of a cluster. Nothing is installed for it.
 ///

@@ -2,9 +2,9 @@
 
 use anyhow::anyhow;
 use clap::Args;
+use command_parts::failure::Failure;
 use slurm_sys::client::site;
 
-use crate::failure::Failure;
 use crate::place::Place;
 
 /// Slurm's variable for the same.

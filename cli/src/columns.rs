@@ -7,9 +7,8 @@ use std::cmp::Ordering;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table};
+use command_parts::output::{Lines, table};
 use job_types::time::UnixTime;
-
-use crate::output::{Lines, table};
 
 /// More than any terminal has columns of characters.
 const WIDEST: usize = 4_096;

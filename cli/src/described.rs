@@ -12,6 +12,7 @@ mod standard_input;
 pub(crate) mod trajectory;
 
 use anyhow::{anyhow, bail};
+use command_parts::output::count;
 use job_types::number::UserId;
 use job_types::options::Mode;
 use job_types::policy::{Admission, Policy};
@@ -24,7 +25,6 @@ use predictor_core::site::Partition;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
-use crate::output::count;
 use crate::place::ahead;
 
 /// The job as it would be submitted.

@@ -34,6 +34,9 @@ use std::time::Duration;
 use ::slurm_conf::duration::HOUR_SECONDS;
 use anyhow::anyhow;
 use clap::Args;
+use command_parts::duration::between;
+use command_parts::failure::Failure;
+use command_parts::output;
 use job_types::time::Seconds;
 use slurm_sys::version::Version;
 use xxhash_rust::xxh3::xxh3_64;
@@ -45,9 +48,7 @@ use self::programs::Programs;
 use self::report::{ConfigurationFile, Report};
 use self::role::Role;
 use self::slurm::Slurm;
-use crate::duration::between;
-use crate::failure::{Failure, NoSlurmctld};
-use crate::output;
+use crate::exit_status::NoSlurmctld;
 use crate::place::{Place, ReportArguments};
 
 /// Find what is wrong with an installation of queuecast, and say what to do.

@@ -13,9 +13,9 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
+use command_parts::failure::Failure;
 
 use self::page::Page;
-use crate::failure::Failure;
 
 /// The daemon's program.
 const DAEMON: &str = "queuecastd";

@@ -9,6 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, Written};
 use job_types::record::Record;
 use job_types::time::UnixTime;
 use serde::Serialize;
@@ -18,11 +20,9 @@ use self::outcome::{Change, JobOutcome};
 use self::source::Job;
 use crate::cluster::ClusterArguments;
 use crate::expected;
-use crate::failure::Failure;
 use crate::genuine::Genuine;
 use crate::job_name::JobName;
 use crate::live::{self, IterateArguments};
-use crate::output::{self, Written};
 use crate::place::ReportArguments;
 
 /// Show what queuecast decided about a job and why, and hold the forecast against what happened.

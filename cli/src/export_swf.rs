@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::log_file;
+use command_parts::output;
 use jiff::tz::TimeZone;
 use simulator::swf::{self, Log};
 use slurm_conf::moment;
 
-use crate::failure::Failure;
-use crate::log_file::{self, SlurmdbdJobs, read_slurmdbd};
-use crate::output;
+use crate::slurmdbd_log::{SlurmdbdJobs, read_slurmdbd};
 
 /// Write the jobs that slurmdbd knows as a workload log.
 ///

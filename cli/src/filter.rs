@@ -13,9 +13,8 @@ mod sources;
 mod test;
 
 use clap::{Args, Subcommand};
+use command_parts::failure::Failure;
 use std::process::ExitCode;
-
-use crate::failure::Failure;
 
 /// Check, test and explain the site's own rules about submissions, and put them in force.
 #[derive(Debug, Args)]

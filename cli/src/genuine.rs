@@ -32,7 +32,7 @@ impl Genuine {
                 // Most users may not read it. One that is not as it should be is told.
                 let is_private = error.kind() == io::ErrorKind::PermissionDenied && !is_damage(&error);
                 if error.kind() != io::ErrorKind::NotFound && !is_private {
-                    crate::output::warn(&format!("records of decisions are not checked: {RECORD_KEY}: {error}"));
+                    command_parts::output::warn(&format!("records of decisions are not checked: {RECORD_KEY}: {error}"));
                 }
                 Self::Unchecked
             }

@@ -13,14 +13,14 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
+use command_parts::failure::Failure;
+use command_parts::log_file::{self, LogFileOptions};
+use command_parts::output::{self, FormatArguments};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use self::names::MappedUser;
 use self::past::{JobNumbers, TimeScale};
-use crate::failure::Failure;
-use crate::log_file::{self, LogFileOptions};
-use crate::output::{self, FormatArguments};
 
 /// Fill slurmdbd with the jobs of a workload log, as records of the past.
 ///

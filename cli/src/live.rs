@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments, Written};
 use jiff::Zoned;
 use jiff::fmt::strtime;
 use nix::sys::signal::{SigSet, Signal, raise};
 use slurm_conf::duration;
 use terminal_size::{Height, terminal_size};
 
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments, Written};
+use crate::exit_status;
 
 /// A screen of its own, without a cursor and without wrapped lines.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
@@ -89,7 +90,7 @@ pub(crate) fn show(
 fn told(report: Result<(Written, ExitCode), Failure>) -> Result<Result<Written, Failure>, Failure> {
     match report {
         Ok((written, _)) => Ok(Ok(written)),
-        Err(failure) if failure.may_pass() => Ok(Err(failure)),
+        Err(failure) if exit_status::may_pass(&failure) => Ok(Err(failure)),
         Err(failure) => Err(failure),
     }
 }

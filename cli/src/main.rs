@@ -8,22 +8,17 @@ mod columns;
 mod described;
 mod doctor;
 mod documentation;
-mod duration;
-mod evaluate;
+mod exit_status;
 mod expected;
 mod explain;
 mod export_swf;
-mod failure;
 mod filter;
 mod genuine;
 mod import_swf;
 mod job_name;
 mod live;
-mod log_file;
 mod no_snapshot;
-mod output;
 mod place;
-mod plot;
 mod policy_report;
 mod predict;
 mod queue;
@@ -31,14 +26,15 @@ mod report;
 mod reservations;
 mod reserve;
 mod selection;
-mod simulate;
 mod slurm_release;
+mod slurmdbd_log;
 mod status;
 mod user;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use research::{evaluate, simulate};
 
 /// Forecasts of a Slurm queue, and what is made of them.
 ///
@@ -101,7 +97,7 @@ fn main() -> ExitCode {
         Command::ExportSwf(arguments) => export_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Documentation(arguments) => documentation::run(&arguments, CommandLine::command()),
     };
-    outcome.unwrap_or_else(|failure| failure.report())
+    outcome.unwrap_or_else(|failure| exit_status::report(&failure))
 }
 
 #[cfg(test)]

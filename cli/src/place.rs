@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::FormatArguments;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
 use predictor_core::refusals::Refusals;
@@ -18,9 +20,7 @@ use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHO
 use slurm_conf::trusted::{is_damage, open_owned, read_owned};
 use slurm_conf::{Configuration, ConfigurationError};
 
-use crate::failure::Failure;
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
-use crate::output::FormatArguments;
 
 /// How long the daemon is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);

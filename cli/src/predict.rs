@@ -12,6 +12,8 @@ use std::sync::LazyLock;
 
 use anyhow::Context;
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
 use predictor_core::decision::{Bounds, Situation};
@@ -27,8 +29,6 @@ use crate::described::filter::FilterReport;
 use crate::described::given::{OptionReport, remarks};
 use crate::described::trajectory::TrajectoryReport;
 use crate::described::{JobReport, check_clusters, effect, notes, partition_of};
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
 
     /// Also draw the probability of starting over time and the ranges of run times into this file,
     /// which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = crate::plot::file, help_heading = "Options")]
+    #[arg(long, value_name = "FILE", value_parser = command_parts::plot::file, help_heading = "Options")]
     plot: Option<PathBuf>,
 
     #[command(flatten)]

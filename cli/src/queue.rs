@@ -3,6 +3,8 @@
 mod columns;
 mod text;
 
+use command_parts::failure::Failure;
+use command_parts::output::{self, Written};
 use job_types::number::{JobId, UserId};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -18,9 +20,7 @@ use slurm_sys::client::controller::{self, QueuedJob};
 
 use crate::cluster::ClusterArguments;
 use crate::columns::{Layout, TableArguments};
-use crate::failure::Failure;
 use crate::live::{self, IterateArguments};
-use crate::output::{self, Written};
 use crate::place::{ReportArguments, ahead};
 use crate::selection::{JobsArguments, Selection, SelectionArguments};
 use crate::user;

@@ -3,15 +3,16 @@
 mod class;
 mod deadlines;
 mod interval;
+mod kept;
 pub(crate) mod past;
+mod records;
 mod reliability;
 mod reservations;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-
-use crate::failure::Failure;
+use command_parts::failure::Failure;
 
 /// Hold what was promised on this cluster against what happened, from slurmdbd's records.
 ///

@@ -12,6 +12,8 @@ use std::sync::LazyLock;
 
 use anyhow::Context;
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::options::{Asked, EarlyStart, Mode, SuccessProbability};
 use job_types::time::UnixTime;
@@ -27,8 +29,6 @@ use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::trajectory::TrajectoryReport;
 use crate::described::{JobReport, check_clusters, effect, notes, partition_of};
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 
 /// Say what it takes to have nodes at a time, and with which probability.
@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
 
     /// Also draw the probability and the cost over the time at which the job becomes eligible into
     /// this file, which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = crate::plot::file, help_heading = "Options")]
+    #[arg(long, value_name = "FILE", value_parser = command_parts::plot::file, help_heading = "Options")]
     plot: Option<PathBuf>,
 
     #[command(flatten)]

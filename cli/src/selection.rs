@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
+use command_parts::failure::Failure;
 use job_types::number::{JobId, UserId};
 
-use crate::failure::Failure;
 use crate::job_name::JobName;
 use crate::user;
 

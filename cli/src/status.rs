@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, Written};
 use job_types::options::Mode;
 use job_types::time::UnixTime;
 use predictor_core::decision::{Timeliness, clocks_agree};
@@ -23,9 +25,8 @@ use slurm_conf::ConfigurationError;
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
 use crate::cluster::ClusterArguments;
-use crate::failure::{Failure, NO_SNAPSHOT};
+use crate::exit_status::NO_SNAPSHOT;
 use crate::live::{self, IterateArguments};
-use crate::output::{self, Written};
 use crate::place::{Place, ReportArguments, ahead};
 use crate::policy_report::PolicyReport;
 

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// What learns, evaluates or serves, none of which a plugin does.
-const NOT_IN_PLUGINS: [&str; 16] = [
+const NOT_IN_PLUGINS: [&str; 18] = [
     "antlr4rust",
     "axum",
     "cel",
+    "command-parts",
     "forust-ml",
     "learning",
     "nalgebra",
@@ -19,6 +20,7 @@ const NOT_IN_PLUGINS: [&str; 16] = [
     "rand",
     "rand_chacha",
     "rayon",
+    "research",
     "rules-compiler",
     "sidecar",
     "simulator",
@@ -56,6 +58,13 @@ fn a_plugin_depends_on_nothing_that_it_does_not_run() {
         let carried: Vec<&str> = tree.lines().map(name).filter(is_barred).collect();
         assert!(tree.lines().count() > 10 && carried.is_empty(), "{plugin} carries {carried:?}");
     }
+}
+
+#[test]
+fn what_researchers_run_knows_neither_slurm_nor_the_commands_of_others() {
+    let tree = tree(&["--package", "research", "--prefix", "none"]);
+    let barred: Vec<&str> = tree.lines().map(name).filter(|name| ["cli", "slurm-sys", "site-rules"].contains(name)).collect();
+    assert!(tree.lines().count() > 10 && barred.is_empty(), "{barred:?}");
 }
 
 #[test]

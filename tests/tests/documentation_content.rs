@@ -146,7 +146,7 @@ fn without_speaker(text: &str) -> &str {
     ["job_submit/queuecast: ", "queuecast: "].iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
 }
 
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 15] = [
     "job-types/src",
     "slurm-sys/build.rs",
     "submit-filter/src",
@@ -155,6 +155,8 @@ const SOURCES: [&str; 13] = [
     "slurm-conf/src",
     "slurm-sys/src",
     "sidecar/src",
+    "command-parts/src",
+    "research/src",
     "cli/src",
     "simulator/src",
     "site-rules/src/refusal_log.rs",

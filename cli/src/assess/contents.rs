@@ -1,13 +1,13 @@
 //! What the report says: the texts, tables and pictures of each section.
 
+use command_parts::log_file;
+use command_parts::output::count;
 use simulator::assessment::verdict::{percent, signed_percent, time};
 use simulator::assessment::{Forecasts, Molded, Molding, NotSaid, Past, RunTimeForecasts, Schedulers, WaitClass};
 
 use super::Report;
 use super::document::{Block, Cell, Document, Item, Section, Table, size_name, who_uses_it};
 use super::picture;
-use crate::log_file;
-use crate::output::count;
 
 /// The most queues that a table names.
 const MOST_QUEUES: usize = 25;

@@ -1,8 +1,7 @@
 //! A report as a sequence of texts, tables and pictures, whatever it is written as.
 
+use command_parts::output::count;
 use simulator::assessment::{Adoption, Verdict};
-
-use crate::output::count;
 
 /// A report.
 pub(super) struct Document {

@@ -1,11 +1,11 @@
 //! The pictures of the report.
 
+use command_parts::plot::{self, AT_OR_BELOW, Change, Changes, DIAGRAM, ErrorsByClass, Reliability, Series};
 use simulator::assessment::{Forecasts, Molding, Past, Schedulers};
 use simulator::evaluation::WaitReport;
 
 use super::document::{Picture, size_name, who_uses_it};
-use crate::evaluate::{class_name, methods};
-use crate::plot::{self, AT_OR_BELOW, Change, Changes, DIAGRAM, ErrorsByClass, Reliability, Series};
+use research::evaluate::{class_name, methods};
 
 const HOUR_S: f64 = 3_600.0;
 

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use research::evaluate;
 use simulator::assessment::Stage;
-
-use crate::evaluate;
 
 /// A bar for each stage on a terminal, nothing elsewhere.
 pub(super) struct Bars {

@@ -1,9 +1,9 @@
 //! The report as lines of text.
 
 use comfy_table::CellAlignment;
+use command_parts::output::{self, HEADING, Lines};
 
 use super::document::{Block, Document, Item, Table};
-use crate::output::{self, HEADING, Lines};
 
 /// The whole report.
 pub(super) fn text(document: &Document) -> String {

@@ -1,5 +1,6 @@
 //! The probability trajectory of a reservation.
 
+use command_parts::output::{Lines, moment_and_distance, sparkline};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{LONGEST_AHEAD, Reservable, ReservationCost, Situation, trajectory};
@@ -8,7 +9,6 @@ use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
 use super::shape_of;
-use crate::output::{Lines, moment_and_distance, sparkline};
 
 /// Most points of a trajectory in a report.
 const MOST_POINTS: usize = 60;

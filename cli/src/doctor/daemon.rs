@@ -1,5 +1,6 @@
 //! queuecastd: whether it runs, and with which configuration.
 
+use command_parts::output::{apart, moment_and_distance};
 use job_types::time::UnixTime;
 use predictor_core::decision::clocks_agree;
 use predictor_core::snapshot::Snapshot;
@@ -7,7 +8,6 @@ use slurm_conf::trusted::read_owned;
 
 use super::report::Checks;
 use super::running;
-use crate::output::{apart, moment_and_distance};
 use crate::place::Place;
 
 /// The checks. `snapshot` is what it published last.

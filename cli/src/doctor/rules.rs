@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use command_parts::output::moment_and_distance;
 use job_types::time::UnixTime;
 use rules_compiler::files::{FOLDER, of_site};
 use rules_compiler::in_force;
@@ -10,7 +11,6 @@ use slurm_conf::state_directory::{RULES, RULES_OFF};
 use super::permissions;
 use super::report::Checks;
 use super::slurm::Slurm;
-use crate::output::moment_and_distance;
 use crate::place::Place;
 
 /// The checks.

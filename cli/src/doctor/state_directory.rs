@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use command_parts::output::moment_and_distance;
 use job_types::time::UnixTime;
 use predictor_core::decision::Timeliness;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
@@ -16,7 +17,6 @@ use super::report::Checks;
 use super::role::Role;
 use super::slurm::Slurm;
 use crate::no_snapshot::NoSnapshot;
-use crate::output::moment_and_distance;
 use crate::place::{Place, ahead};
 
 /// The checks, and the snapshot where there is one.

@@ -1,7 +1,8 @@
 //! The report for people.
 
+use command_parts::output::{BAD, GOOD, HEADING, Lines};
+
 use super::report::{Check, CheckOutcome, Report};
-use crate::output::{BAD, GOOD, HEADING, Lines};
 
 /// Widths of the columns for outcome and name.
 const OUTCOME_WIDTH: usize = 13;

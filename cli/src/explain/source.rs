@@ -1,15 +1,16 @@
 //! What slurmctld or slurmdbd tells of a job.
 
+use command_parts::failure::Failure;
+use command_parts::output;
 use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
 use serde::Serialize;
 use slurm_sys::client::controller::{self, KnownJob};
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, JobState, site};
 
-use crate::failure::Failure;
 use crate::genuine::Genuine;
 use crate::job_name::JobName;
-use crate::{output, user};
+use crate::user;
 
 /// A job, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,5 +1,6 @@
 //! The report for people.
 
+use command_parts::output::{BAD, GOOD, Lines, count, duration, moment, moment_and_distance, moment_for_options, table};
 use job_types::options::{IfMissed, Mode};
 use job_types::record::{Changed, Forecast, Record, Written};
 use job_types::size::Unit;
@@ -11,7 +12,6 @@ use super::Report;
 use super::deadline::{DeadlineReport, Reason};
 use super::outcome::{Change, JobOutcome};
 use crate::asked;
-use crate::output::{BAD, GOOD, Lines, count, duration, moment, moment_and_distance, moment_for_options, table};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {

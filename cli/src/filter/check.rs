@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use rules_compiler::problem::Severity;
 use serde::Serialize;
 
 use super::sources::{ProblemLine, Sources, counted, problem_lines};
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::number::JobId;
 use job_types::time::{Seconds, UnixTime};
@@ -27,8 +29,6 @@ use slurm_conf::{duration, moment};
 
 use super::people::People;
 use super::sources::{ProblemLine, Sources, problem_lines};
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::slurm_release::SlurmReleaseArguments;
 use crate::user;

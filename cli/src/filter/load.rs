@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output;
 use rules_compiler::difference::Difference;
 use rules_compiler::files::{compile_files_with, of_site};
 use rules_compiler::in_force::{self, InForce, LoadState, Loader};
@@ -15,8 +17,6 @@ use site_rules::rules::RuleSet;
 use slurm_sys::memory::distrust;
 
 use super::sources::{ProblemLine, counted, line, problem_lines};
-use crate::failure::Failure;
-use crate::output;
 use crate::place::{Place, ReportArguments};
 
 const EXAMPLES: &str = "\

@@ -1,12 +1,12 @@
 //! Why commands are not understood, counted.
 
+use command_parts::output::Lines;
 use job_types::text::is_obeyed;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::sources::counted;
-use crate::output::Lines;
 
 /// The most reasons that are told apart.
 const MOST: usize = 100;

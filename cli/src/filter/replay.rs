@@ -1,14 +1,14 @@
 //! What commands have in common that try rules on jobs of the past.
 
 use anyhow::anyhow;
+use command_parts::failure::Failure;
+use command_parts::output::{self, Lines};
 use serde::Serialize;
 use site_rules::rules::RuleSet;
 use slurm_sys::client::AccountingConnection;
 
 use super::recorded::RecordedJob;
 use super::sources::{Sources, problem_lines};
-use crate::failure::Failure;
-use crate::output::{self, Lines};
 use crate::report::past::{Past, PastArguments};
 
 /// Which job a line is about.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use job_types::number::JobId;
 use job_types::time::UnixTime;
 use rules_compiler::rule_test::written_in_words;
@@ -19,8 +21,6 @@ use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
 use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
 use super::sources::{Sources, counted};
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
 use crate::slurm_release::own_release;

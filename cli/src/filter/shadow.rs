@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
 use rules_compiler::command_line::{self, Release, Setting};
@@ -27,8 +29,6 @@ use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
 use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
 use super::sources::{Sources, counted};
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
 use crate::slurm_release::SlurmReleaseArguments;

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use command_parts::failure::Failure;
+use command_parts::output;
 use rules_compiler::Compiled;
 use rules_compiler::files::{compile_files_with, of_site};
 use rules_compiler::in_force;
@@ -12,8 +14,6 @@ use rules_compiler::site_tables::SiteTables;
 use serde::Serialize;
 use slurm_conf::Configuration;
 
-use crate::failure::Failure;
-use crate::output;
 use crate::place::Place;
 
 /// Something that is wrong at a place of a file.

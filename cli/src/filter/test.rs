@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use rules_compiler::Compiled;
 use rules_compiler::problem::Severity;
 use rules_compiler::rule_test::coverage::Coverage;
@@ -14,8 +16,6 @@ use serde::Serialize;
 use site_rules::rules::{RuleNumber, RuleSet};
 
 use super::sources::{ProblemLine, Sources, counted, problem_lines};
-use crate::failure::Failure;
-use crate::output::{self, FormatArguments};
 
 const EXAMPLES: &str = "\
 A test, beside the rules that it is about:

@@ -6,11 +6,10 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use command_parts::log_file::{self, LogFile, LogFileOptions};
 use simulator::lublin::{self, Mix};
 use simulator::remarks::Remarks;
 use simulator::swf::{self, Header, Record};
-
-use crate::log_file::{self, LogFile, LogFileOptions};
 
 /// Options of the workload model.
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use command_parts::output::moment;
 use job_types::time::UnixTime;
 use serde::Serialize;
 use simulator::remarks::Remarks;
@@ -11,7 +12,6 @@ use simulator::remarks::Remarks;
 use super::names::Names;
 use super::past::{Machine, Selected, Skipped};
 use super::slurmdbd::Written;
-use crate::output::moment;
 
 /// What was read and what was written. Times are Unix seconds.
 #[derive(Debug, Serialize)]

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use command_parts::output::count;
+use command_parts::plot::{self, Area, CumulativeStart, DIAGRAM, RunTimeRanges};
+
 use super::Report;
-use crate::output::count;
-use crate::plot::{self, Area, CumulativeStart, DIAGRAM, RunTimeRanges};
 
 /// Draws what is forecast of the job into a file: two diagrams, or the one for which there is a
 /// forecast.

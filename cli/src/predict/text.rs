@@ -1,5 +1,6 @@
 //! The report for people.
 
+use command_parts::output::{BAD, GOOD, Lines, bar, count, duration, moment_and_distance, table};
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 
@@ -8,7 +9,6 @@ use super::forecast::{ClassReport, DoneReport, RunTimeReport, WaitReport};
 use super::plan::PlanReport;
 use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::given::OptionReport;
-use crate::output::{BAD, GOOD, Lines, bar, count, duration, moment_and_distance, table};
 
 /// Width of the bar of a certain event.
 const BAR_WIDTH: usize = 40;

@@ -1,11 +1,11 @@
 //! The columns of the queue: squeue's, where squeue has them.
 
+use command_parts::output::{duration, moment};
 use job_types::text::is_obeyed;
 use job_types::time::{Seconds, UnixTime};
 
 use super::JobReport;
 use crate::columns::{Column, Key};
-use crate::output::{duration, moment};
 
 /// The columns without a wish.
 pub(super) const DEFAULT: &str =

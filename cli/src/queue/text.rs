@@ -1,9 +1,9 @@
 //! The report for people.
 
+use command_parts::output::{Lines, count, moment_and_distance};
 use job_types::time::UnixTime;
 
 use super::Report;
-use crate::output::{Lines, count, moment_and_distance};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {

@@ -7,10 +7,11 @@ mod tally;
 mod text;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output;
 use predictor_core::counters::Counter;
 use serde::Serialize;
 use slurm_sys::client::controller::{self, QueuedJob};
@@ -21,14 +22,11 @@ use self::promise::{AdmittedJob, AdmittedJobs};
 use self::refused::RefusedJobs;
 use self::tally::{Counts, Row};
 use super::interval::CONFIDENCE;
-use super::past::PastArguments;
-use super::reliability;
-use crate::cluster::ClusterArguments;
-use crate::failure::Failure;
+use super::records::RecordsArguments;
+use super::reliability::{Caption, PictureArguments};
 use crate::genuine::Genuine;
-use crate::output;
 use crate::place::{Place, ReportArguments};
-use crate::selection::{Selection, WhoseArguments};
+use crate::selection::Selection;
 
 /// Show how often jobs that were admitted with deadlines were done in time, beside the probability
 /// that was promised.
@@ -53,22 +51,14 @@ use crate::selection::{Selection, WhoseArguments};
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    past: PastArguments,
-
-    #[command(flatten)]
-    whose: WhoseArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
+    records: RecordsArguments,
 
     /// List the admitted jobs in the queue as well, the next to fall due first.
     #[arg(long)]
     open: bool,
 
-    /// Also draw the part that was kept over the probability that was promised into this file,
-    /// which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = crate::plot::file)]
-    plot: Option<PathBuf>,
+    #[command(flatten)]
+    picture: PictureArguments,
 
     #[command(flatten)]
     report: ReportArguments,
@@ -137,49 +127,42 @@ struct Submissions {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.cluster.is_of_slurm_here()?;
-    let whose = arguments.whose.selection()?;
+    let whose = arguments.records.selection()?;
     let report = report(arguments, &whose).map_err(Failure::Input)?;
-    if let Some(path) = &arguments.plot {
-        let points = report.reliability.iter().map(|row| (row.partition.as_deref(), row.promised, row.kept_part));
-        let (title, observed) = (format!("{}: deadlines of admitted jobs", report.cluster), "part of the deadlines that were kept");
-        let nothing = "there were no deadlines that were promised with a probability and are decided";
-        reliability::draw(path, title, observed, nothing, points).map_err(Failure::Input)?;
-    }
+    let caption = Caption {
+        title: format!("{}: deadlines of admitted jobs", report.cluster),
+        observed: "part of the deadlines that were kept",
+        nothing: "there were no deadlines that were promised with a probability and are decided",
+    };
+    arguments.picture.draw(caption, report.reliability.iter().map(|row| &row.kept)).map_err(Failure::Input)?;
     output::tell(arguments.report.format, &report, text::text)?.print()?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
-    crate::plot::check_folder(arguments.plot.as_deref())?;
-    let past = arguments.past.past()?;
+    arguments.picture.check_folder()?;
+    let past = arguments.records.past.past()?;
     let cluster = site()?.cluster;
     let place = arguments.report.place();
     let mut notes = Vec::new();
 
     let genuine = Genuine::at(&place);
-    let mut unbelieved = 0;
     let mut found = AdmittedJobs::default();
-    arguments.past.read(&cluster, past, |record, partition| {
-        if !genuine.believes_ended(record) {
-            unbelieved += 1;
-        } else if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
-            found.add_ended(record, partition);
-        }
-    })?;
+    let note_on_unbelieved =
+        arguments.records.read(&cluster, past, whose, &genuine, |record, partition| found.add_ended(record, partition))?;
     let queued = controller::jobs().unwrap_or_else(|error| {
         notes.push(format!("{error}; nothing is known here of jobs in the queue"));
         Vec::new()
     });
-    notes.extend(Genuine::note(unbelieved));
+    notes.extend(note_on_unbelieved);
     let is_meant =
         |job: &&QueuedJob| genuine.believes_queued(job) && whose.means_user(job.user_id) && whose.means_account(job.account.as_deref());
     let queued: Vec<(&QueuedJob, &str)> =
-        queued.iter().filter(is_meant).filter_map(|job| Some((job, arguments.past.wanted(job.partition.as_deref())?))).collect();
+        queued.iter().filter(is_meant).filter_map(|job| Some((job, arguments.records.past.wanted(job.partition.as_deref())?))).collect();
     queued.iter().for_each(|(job, partition)| found.add_queued(job, partition));
 
     let now = past.until;
-    let refused = RefusedJobs::of(&place, past, &arguments.past, whose, &mut notes);
+    let refused = RefusedJobs::of(&place, past, &arguments.records.past, whose, &mut notes);
     let by =
         |refused: Option<BTreeMap<String, u64>>, name: fn(&AdmittedJob) -> String| tally::by(found.iter(), refused.as_ref(), now, name);
     Ok(Report {

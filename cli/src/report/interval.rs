@@ -1,14 +1,48 @@
 //! How far a part that was counted may be from the probability behind it.
 
+use serde::Serialize;
 use statrs::distribution::{Beta, ContinuousCDF};
+
+use super::class::rounded;
 
 /// The confidence of the intervals.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
+/// The interval of Clopper and Pearson for a part that was counted, as reports have it. It has no
+/// ends where nothing was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Interval {
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
+}
+
+impl Interval {
+    /// The interval for what has happened `happened` times of `count`.
+    pub(super) fn of(happened: u64, count: u64) -> Self {
+        let (lower, upper) = clopper_pearson(happened, count).unzip();
+        Self { lower: lower.map(rounded), upper: upper.map(rounded) }
+    }
+
+    /// Whether the whole interval lies below a probability.
+    pub(super) fn is_below(self, probability: f64) -> bool {
+        self.upper.is_some_and(|upper| upper < probability)
+    }
+
+    /// Its ends, as tables show them under the heading "between".
+    pub(super) fn ends(self) -> String {
+        self.lower.zip(self.upper).map(|(lower, upper)| format!("{lower:.3} and {upper:.3}")).unwrap_or_default()
+    }
+}
+
+/// What is said below a table of the heading "between".
+pub(super) fn note_on_between() -> String {
+    format!("between: interval of Clopper and Pearson for the part that was kept, {} %", CONFIDENCE * 100.0)
+}
+
 /// The interval of Clopper and Pearson (1934) for the probability of what has happened `happened`
 /// times of `count`: it holds with at least [`CONFIDENCE`], whatever the probability. `None` where
 /// nothing was counted.
-pub(super) fn clopper_pearson(happened: u64, count: u64) -> Option<(f64, f64)> {
+fn clopper_pearson(happened: u64, count: u64) -> Option<(f64, f64)> {
     if count == 0 || happened > count {
         return None;
     }

@@ -2,13 +2,12 @@
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use command_parts::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
 use slurm_conf::moment;
 use slurm_sys::client::{AccountingConnection, EndedJobRecord};
-
-use crate::output;
 
 /// How much of the past is asked for at once, in seconds: libslurm holds an answer in memory.
 const WINDOW_S: i64 = 86_400;

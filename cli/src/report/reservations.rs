@@ -4,24 +4,22 @@ mod record;
 mod tally;
 mod text;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
 use serde::Serialize;
 use slurm_sys::client::site;
 
 use self::record::EndedReservations;
 use self::tally::Row;
 use super::interval::CONFIDENCE;
-use super::past::PastArguments;
-use super::reliability;
-use crate::cluster::ClusterArguments;
-use crate::failure::Failure;
+use super::records::RecordsArguments;
+use super::reliability::{Caption, PictureArguments};
 use crate::genuine::Genuine;
-use crate::output::{self, FormatArguments};
 use crate::place::Place;
-use crate::selection::{Selection, WhoseArguments};
+use crate::selection::Selection;
 
 /// Show how often virtual reservations were kept, beside the probability that was promised, and
 /// what they cost.
@@ -41,18 +39,10 @@ use crate::selection::{Selection, WhoseArguments};
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    past: PastArguments,
+    records: RecordsArguments,
 
     #[command(flatten)]
-    whose: WhoseArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
-
-    /// Also draw the part that was kept over the probability that was promised into this file,
-    /// which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = crate::plot::file)]
-    plot: Option<PathBuf>,
+    picture: PictureArguments,
 
     #[command(flatten)]
     format: FormatArguments,
@@ -93,36 +83,29 @@ struct Report {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.cluster.is_of_slurm_here()?;
-    let whose = arguments.whose.selection()?;
+    let whose = arguments.records.selection()?;
     let report = report(arguments, &whose).map_err(Failure::Input)?;
-    if let Some(path) = &arguments.plot {
-        let points = report.rows.iter().chain(&report.all).map(|row| (row.partition.as_deref(), row.promised, row.kept_part));
-        let (title, observed) = (format!("{}: virtual reservations", report.cluster), "part of the reservations that were kept");
-        reliability::draw(path, title, observed, "there were no reservations", points).map_err(Failure::Input)?;
-    }
+    let caption = Caption {
+        title: format!("{}: virtual reservations", report.cluster),
+        observed: "part of the reservations that were kept",
+        nothing: "there were no reservations",
+    };
+    arguments.picture.draw(caption, report.rows.iter().chain(&report.all).map(|row| &row.kept)).map_err(Failure::Input)?;
     output::tell(arguments.format, &report, text::text)?.print()?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
-    crate::plot::check_folder(arguments.plot.as_deref())?;
-    let past = arguments.past.past()?;
+    arguments.picture.check_folder()?;
+    let past = arguments.records.past.past()?;
     let cluster = site()?.cluster;
     let genuine = Genuine::at(&Place::configured());
-    let mut unbelieved = 0;
     let mut found = EndedReservations::default();
-    arguments.past.read(&cluster, past, |record, partition| {
-        if !genuine.believes_ended(record) {
-            unbelieved += 1;
-        } else if whose.means_user(record.user_id) && whose.means_account(record.account.as_deref()) {
-            found.add(record, partition);
-        }
-    })?;
-    if let Some(note) = Genuine::note(unbelieved) {
+    let note = arguments.records.read(&cluster, past, whose, &genuine, |record, partition| found.add(record, partition))?;
+    if let Some(note) = note {
         output::warn(&note);
     }
-    let (rows, all) = (tally::by_partition(found.reservations()), tally::of_all(found.reservations()));
+    let (rows, all) = tally::rows(found.reservations());
     Ok(Report { cluster, since: past.since.0, until: past.until.0, confidence: CONFIDENCE, withdrawn: found.withdrawn(), rows, all })
 }
 

@@ -1,11 +1,11 @@
 //! The columns of the reservations: squeue's, where squeue has them.
 
+use command_parts::output::{BAD, GOOD, count, duration, moment};
 use job_types::time::{Seconds, UnixTime};
 
 use super::ReservationReport;
 use super::state::State;
 use crate::columns::{Column, Key};
-use crate::output::{BAD, GOOD, count, duration, moment};
 
 /// The columns without a wish.
 pub(super) const DEFAULT: &str =

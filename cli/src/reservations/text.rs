@@ -1,7 +1,8 @@
 //! The report for people.
 
+use command_parts::output::{Lines, count};
+
 use super::Report;
-use crate::output::{Lines, count};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {

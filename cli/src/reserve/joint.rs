@@ -14,6 +14,8 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use anyhow::{anyhow, bail};
+use command_parts::failure::Failure;
+use command_parts::output;
 use job_types::joint::{MOST_JOINT_JOBS, is_cluster_name};
 use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::time::UnixTime;
@@ -30,8 +32,6 @@ use crate::described::given::{passed_over, remarks};
 use crate::described::job::Job;
 use crate::described::trajectory::CostReport;
 use crate::described::{JobReport, notes, partition_of};
-use crate::failure::Failure;
-use crate::output;
 use crate::place::Place;
 
 /// What is to be known of every joint probability.

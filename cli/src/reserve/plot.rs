@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use command_parts::output::count;
+use command_parts::plot::{self, DIAGRAM, TradeOff, TradeOffPoint};
 use job_types::time::Seconds;
 
 use super::Report;
-use crate::output::count;
-use crate::plot::{self, DIAGRAM, TradeOff, TradeOffPoint};
 
 /// Draws two diagrams beside each other into a file.
 ///

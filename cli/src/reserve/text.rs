@@ -1,12 +1,12 @@
 //! The report for people.
 
+use command_parts::output::{BAD, GOOD, Lines, duration, moment, moment_and_distance, node_hours, table};
 use job_types::options::SuccessProbability;
 use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
 use super::offer::{Given, Offer};
 use crate::described::given::OptionReport;
-use crate::output::{BAD, GOOD, Lines, duration, moment, moment_and_distance, node_hours, table};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {

@@ -1,5 +1,6 @@
 //! The report for people.
 
+use command_parts::output::{BAD, GOOD, Lines, apart, count, duration, moment_and_distance, table};
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::counters::COUNTERS;
@@ -7,7 +8,6 @@ use predictor_core::decision::LeastGain;
 
 use super::rules::{RulesCounted, RulesReport};
 use super::{ConfigurationReport, Content, Report, wait_forecasts};
-use crate::output::{BAD, GOOD, Lines, apart, count, duration, moment_and_distance, table};
 use crate::policy_report::PolicyReport;
 
 /// The report for people.

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use command_parts::output::{Lines, count, duration, table};
 use job_types::record::WaitSource;
 use job_types::time::Seconds;
 use predictor_core::reliability::{DECISION_LEVELS, PartitionScore, RELIABILITY, WaitSourceReason};
 use serde::Serialize;
 
 use super::Report;
-use crate::output::{Lines, count, duration, table};
 
 /// What the daemon found in one partition.
 #[derive(Debug, Serialize)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use command_parts::output::duration;
 use job_types::number::{JobId, UserId};
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
@@ -11,7 +12,6 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::expected;
-use crate::output::duration;
 use crate::place::{Place, ahead};
 use crate::user;
 

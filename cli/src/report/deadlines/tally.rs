@@ -7,8 +7,9 @@ use predictor_core::decision::DeadlineState;
 use serde::Serialize;
 
 use super::promise::AdmittedJob;
-use crate::report::class::{Class, rounded};
-use crate::report::interval::clopper_pearson;
+use crate::report::class::rounded;
+use crate::report::interval::Interval;
+use crate::report::kept::{DecidedPromise, KeptPromises, by_partition_and_class};
 
 /// What became of some deadlines.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,8 +27,9 @@ pub(super) struct Counts {
     pub(super) promised: Option<f64>,
     /// Of those kept and missed.
     pub(super) kept_part: Option<f64>,
-    pub(super) lower: Option<f64>,
-    pub(super) upper: Option<f64>,
+    /// The interval of `kept_part`.
+    #[serde(flatten)]
+    pub(super) interval: Interval,
 }
 
 impl Counts {
@@ -35,7 +37,6 @@ impl Counts {
         let in_state = |state| jobs.iter().filter(|job| job.state(now) == state).count() as u64;
         let [open, kept, missed, withdrawn] = DeadlineState::ALL.map(in_state);
         let promised: Vec<f64> = jobs.iter().filter(|job| job.state(now).is_kept().is_some()).filter_map(|job| job.promised()).collect();
-        let (lower, upper) = clopper_pearson(kept, kept + missed).unzip();
         Self {
             name,
             admitted: jobs.len() as u64,
@@ -46,14 +47,13 @@ impl Counts {
             open,
             promised: mean(&promised).map(rounded),
             kept_part: (kept + missed > 0).then(|| rounded(kept as f64 / (kept + missed) as f64)),
-            lower: lower.map(rounded),
-            upper: upper.map(rounded),
+            interval: Interval::of(kept, kept + missed),
         }
     }
 
     /// Whether so few were kept that chance does not explain it.
     pub(super) fn is_broken(&self) -> bool {
-        self.upper.zip(self.promised).is_some_and(|(upper, promised)| upper < promised)
+        self.promised.is_some_and(|promised| self.interval.is_below(promised))
     }
 }
 
@@ -88,60 +88,19 @@ pub(super) fn by<'a>(
 /// How often deadlines were kept that were promised with about the same probability.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Row {
-    pub(super) partition: Option<String>,
     #[serde(flatten)]
-    pub(super) class: Class,
+    pub(super) kept: KeptPromises,
     pub(super) deadlines: u64,
-    pub(super) promised: f64,
-    pub(super) kept: u64,
-    pub(super) kept_part: f64,
-    pub(super) lower: Option<f64>,
-    pub(super) upper: Option<f64>,
 }
 
-impl Row {
-    fn of(partition: Option<String>, class: Class, decided: &[(f64, bool)]) -> Self {
-        let (count, kept) = (decided.len() as u64, decided.iter().filter(|(_, is_kept)| *is_kept).count() as u64);
-        let (lower, upper) = clopper_pearson(kept, count).unzip();
-        let promised = decided.iter().map(|(promised, _)| promised).sum::<f64>() / count.max(1) as f64;
-        Self {
-            partition,
-            class,
-            deadlines: count,
-            promised: rounded(promised),
-            kept,
-            kept_part: rounded(kept as f64 / count.max(1) as f64),
-            lower: lower.map(rounded),
-            upper: upper.map(rounded),
-        }
-    }
-
-    /// Whether so few were kept that chance does not explain it.
-    pub(super) fn is_broken(&self) -> bool {
-        self.upper.is_some_and(|upper| upper < self.promised)
-    }
-}
-
-/// What is counted together: whether it is all partitions, which come behind the single ones, the
-/// partition, and the class of the probability.
-type Group<'a> = (bool, &'a str, usize);
-
-/// Those that are decided and were promised with a probability, by partition and class, and then
-/// all partitions together by class.
+/// Counts the deadlines that are decided and were promised with a probability, by partition and
+/// class, and then those of all partitions together by class.
 pub(super) fn reliability<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, now: UnixTime) -> Vec<Row> {
-    let mut groups: BTreeMap<Group<'_>, Vec<(f64, bool)>> = BTreeMap::new();
-    for job in jobs {
-        let Some((promised, is_kept)) = job.promised().zip(job.state(now).is_kept()) else { continue };
-        let class = Class::index(promised);
-        for key in [(false, job.partition.as_str(), class), (true, "", class)] {
-            groups.entry(key).or_default().push((promised, is_kept));
-        }
-    }
-    let partition_of = |is_of_all: bool, partition: &str| (!is_of_all).then(|| partition.to_owned());
-    let rows = groups
-        .into_iter()
-        .map(|((is_of_all, partition, class), decided)| Row::of(partition_of(is_of_all, partition), Class::of(class), &decided));
-    rows.collect()
+    let decided = jobs.filter_map(|job| {
+        let (promised, is_kept) = job.promised().zip(job.state(now).is_kept())?;
+        Some((DecidedPromise { partition: &job.partition, promised, is_kept }, ()))
+    });
+    by_partition_and_class(decided).map(|(kept, _)| Row { deadlines: kept.promises, kept }).collect()
 }
 
 #[cfg(test)]
@@ -186,14 +145,15 @@ mod tests {
     fn nothing_decided_has_no_share() {
         let open = [test_job("a", 0.9, UnixTime(3_000), None)];
         let counts = all(open.iter(), None, NOW);
-        assert_eq!((counts.promised, counts.kept_part, counts.lower, counts.is_broken()), (None, None, None, false));
+        assert_eq!((counts.promised, counts.kept_part, counts.interval.lower, counts.is_broken()), (None, None, None, false));
     }
 
     #[test]
     fn reliability_is_by_partition_and_probability_and_then_of_all() {
         let jobs = jobs();
         let rows = reliability(jobs.iter(), NOW);
-        let found: Vec<_> = rows.iter().map(|row| (row.partition.as_deref(), row.class.from, row.deadlines, row.kept)).collect();
+        let found: Vec<_> =
+            rows.iter().map(|row| (row.kept.partition.as_deref(), row.kept.class.from, row.deadlines, row.kept.kept)).collect();
         assert_eq!(
             found,
             [(Some("a"), 0.9, 1, 1), (Some("a"), 0.95, 1, 0), (Some("b"), 0.95, 2, 1), (None, 0.9, 1, 1), (None, 0.95, 3, 1)]
@@ -205,7 +165,7 @@ mod tests {
         let counts = |kept: usize, count: usize| {
             let job = |n| test_job("a", 0.95, UnixTime(1_000), Some((UnixTime(if n < kept { 900 } else { 1_100 }), Ending::Completed)));
             let jobs: Vec<_> = (0..count).map(job).collect();
-            (all(jobs.iter(), None, NOW).is_broken(), reliability(jobs.iter(), NOW)[0].is_broken())
+            (all(jobs.iter(), None, NOW).is_broken(), reliability(jobs.iter(), NOW)[0].kept.is_broken())
         };
         assert_eq!((counts(9, 10), counts(900, 1_000), counts(0, 1)), ((false, false), (true, true), (false, false)));
     }

@@ -1,12 +1,14 @@
 //! The report for people.
 
 use comfy_table::Table;
+use command_parts::output::{BAD, Lines, count, duration, moment, table};
 use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
 use super::open::{OpenJob, distance};
 use super::tally::Counts;
-use crate::output::{BAD, GOOD, Lines, count, duration, moment, table};
+use crate::report::interval::note_on_between;
+use crate::report::kept::{promised_and_kept, verdict};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
@@ -35,7 +37,9 @@ pub(super) fn text(report: &Report) -> String {
     }
     if !report.reliability.is_empty() {
         lines.heading("Promised and kept");
-        lines.table(&reliability(report));
+        let several = report.by_partition.len() > 1;
+        let rows = report.reliability.iter().map(|row| &row.kept).filter(|row| several || row.partition.is_some());
+        lines.table(&promised_and_kept("deadlines", rows));
     }
     if let Some(jobs) = &report.open_jobs {
         lines.heading("In the queue");
@@ -46,18 +50,9 @@ pub(super) fn text(report: &Report) -> String {
         }
     }
     lines.plain("");
-    lines.plain(format!("between: interval of Clopper and Pearson for the part that was kept, {} %", report.confidence * 100.0));
+    lines.plain(note_on_between());
     lines.plain("withdrawn: ended before the deadline without being done, by its user, by itself or at its user's limit; not counted");
     lines.text()
-}
-
-/// A word for whether so many were kept as was promised.
-fn verdict(is_broken: bool) -> String {
-    if is_broken { format!("{BAD}kept too seldom{BAD:#}") } else { format!("{GOOD}as promised{GOOD:#}") }
-}
-
-fn between(lower: Option<f64>, upper: Option<f64>) -> String {
-    lower.zip(upper).map(|(lower, upper)| format!("{lower:.3} and {upper:.3}")).unwrap_or_default()
 }
 
 /// The rows, and that of all where there are several.
@@ -77,26 +72,8 @@ fn tallied(heading: &str, rows: &[Counts], all: &Counts) -> Table {
             count(counts.open),
             part(counts.promised),
             part(counts.kept_part),
-            between(counts.lower, counts.upper),
+            counts.interval.ends(),
             if judged { verdict(counts.is_broken()) } else { String::new() },
-        ]);
-    }
-    table
-}
-
-fn reliability(report: &Report) -> Table {
-    let header = ["partition", "probability", "promised", "kept", "between", "deadlines", ""];
-    let mut table = table(&header, &["promised", "kept", "deadlines"]);
-    let several = report.by_partition.len() > 1;
-    for row in report.reliability.iter().filter(|row| several || row.partition.is_some()) {
-        table.add_row([
-            row.partition.clone().unwrap_or_else(|| "(all)".to_owned()),
-            row.class.name(),
-            format!("{:.3}", row.promised),
-            format!("{:.3}", row.kept_part),
-            between(row.lower, row.upper),
-            count(row.deadlines),
-            verdict(row.is_broken()),
         ]);
     }
     table

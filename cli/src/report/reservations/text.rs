@@ -1,11 +1,13 @@
 //! The report for people.
 
 use comfy_table::Table;
+use command_parts::output::{Lines, count, moment, node_hours, table};
 use job_types::time::UnixTime;
 
 use super::Report;
 use super::tally::Row;
-use crate::output::{BAD, GOOD, Lines, count, moment, node_hours, table};
+use crate::report::interval::note_on_between;
+use crate::report::kept::promised_and_kept;
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
@@ -20,40 +22,33 @@ pub(super) fn text(report: &Report) -> String {
         return lines.text();
     }
     lines.heading("Promised and kept");
-    lines.table(&kept(report));
+    lines.table(&promised_and_kept("reservations", rows(report).map(|row| &row.kept)));
     lines.heading("What it cost: node-hours");
     lines.table(&cost(report));
     lines.plain("");
-    lines.plain(format!("between: interval of Clopper and Pearson for the part that was kept, {} %", report.confidence * 100.0));
+    lines.plain(note_on_between());
     lines.plain("required: what the jobs ran; used: what they had their nodes, with the waits on them");
     lines.text()
 }
 
 /// The rows of each partition, and those of all where there are several partitions.
-fn rows(report: &Report) -> impl Iterator<Item = (String, &Row)> {
-    let several = report.rows.iter().any(|row| row.partition != report.rows.first().and_then(|first| first.partition.clone()));
-    let all = report.all.iter().filter(move |_| several);
-    report.rows.iter().chain(all).map(|row| (row.partition.clone().unwrap_or_else(|| "(all)".to_owned()), row))
-}
-
-fn kept(report: &Report) -> Table {
-    let header = ["partition", "probability", "promised", "kept", "between", "reservations", ""];
-    let mut table = table(&header, &["promised", "kept", "reservations"]);
-    for (partition, row) in rows(report) {
-        let between = row.lower.zip(row.upper).map(|(lower, upper)| format!("{lower:.3} and {upper:.3}")).unwrap_or_default();
-        let verdict = if row.is_broken() { format!("{BAD}kept too seldom{BAD:#}") } else { format!("{GOOD}as promised{GOOD:#}") };
-        let (promised, kept) = (format!("{:.3}", row.promised), format!("{:.3}", row.kept_part));
-        table.add_row([partition, row.class.name(), promised, kept, between, count(row.reservations), verdict]);
-    }
-    table
+fn rows(report: &Report) -> impl Iterator<Item = &Row> {
+    let first = report.rows.first().map(|row| &row.kept.partition);
+    let several = report.rows.iter().any(|row| Some(&row.kept.partition) != first);
+    report.rows.iter().chain(report.all.iter().filter(move |_| several))
 }
 
 fn cost(report: &Report) -> Table {
     let header = ["partition", "probability", "required", "used", "used over required"];
     let mut table = table(&header, &["required", "used", "used over required"]);
-    for (partition, row) in rows(report) {
-        let ratio = row.cost_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
-        table.add_row([partition, row.class.name(), node_hours(row.required_node_hours), node_hours(row.used_node_hours), ratio]);
+    for row in rows(report) {
+        table.add_row([
+            row.kept.partition_name(),
+            row.kept.class.name(),
+            node_hours(row.required_node_hours),
+            node_hours(row.used_node_hours),
+            row.cost_ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+        ]);
     }
     table
 }

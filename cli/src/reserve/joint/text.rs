@@ -1,9 +1,9 @@
 //! The report for people.
 
+use command_parts::output::{BAD, GOOD, Lines, moment, moment_and_distance, node_hours, table};
 use job_types::time::{Seconds, UnixTime};
 
 use super::{ClusterReport, Report};
-use crate::output::{BAD, GOOD, Lines, moment, moment_and_distance, node_hours, table};
 use crate::reserve::text::probability;
 
 /// The report for people.

@@ -1,0 +1,148 @@
+//! slurmdbd's jobs as a workload log.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use command_parts::output::count;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use simulator::accounting::{AccountedRun, Choices, Limit, LogBuilder};
+use simulator::remarks::Remarks;
+use simulator::swf::{Log, Status};
+use slurm_sys::client::{self, AccountingConnection, EndedJobRecord, JobState, WindowWidth, controller};
+
+/// Which jobs of slurmdbd's, and what their log says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SlurmdbdJobs<'a> {
+    /// The cluster; `None` is the one that slurm.conf names.
+    pub(crate) cluster: Option<&'a str>,
+    /// Those that ended in this stretch, in Unix seconds, its end excluded.
+    pub(crate) ended: Range<i64>,
+    /// Processors of the machine; `None`: those that slurmctld counts now.
+    pub(crate) processors: Option<u64>,
+    /// Whether the header tells the names of the partitions.
+    pub(crate) with_partition_names: bool,
+}
+
+/// Reads ended jobs from slurmdbd, in windows of time so that no answer is large. Also what is to
+/// be said of the reading. A bar shows how far it has come, on a terminal.
+///
+/// # Errors
+///
+/// slurmdbd can't be asked, or has no job of that time.
+pub(crate) fn read_slurmdbd(jobs: &SlurmdbdJobs<'_>) -> anyhow::Result<(Log, Remarks)> {
+    // Before libslurm can end the process for a slurm.conf that it cannot use.
+    let site = client::site()?;
+    let cluster = jobs.cluster.unwrap_or(&site.cluster);
+    let mut connection = AccountingConnection::open().context("cannot connect to slurmdbd")?;
+    connection.check(cluster)?;
+    let (mut builder, mut elsewhere) = (LogBuilder::new(), 0);
+    let (mut width, mut rest) = (WindowWidth::new(), jobs.ended.clone());
+    let bar = bar(&rest);
+    while !rest.is_empty() {
+        let window = width.first_of(&rest);
+        let records = connection.ended_jobs(cluster, window.clone(), |record| match record.state {
+            JobState::Revoked => elsewhere += 1,
+            _ => add(&mut builder, &record),
+        })?;
+        width.learn(records);
+        rest.start = window.end;
+        bar.set_position((window.end - jobs.ended.start).unsigned_abs());
+        bar.set_message(format!("{} jobs", count(builder.len() as u64)));
+    }
+    bar.finish_and_clear();
+    ensure!(!builder.is_empty(), "slurmdbd has no job of cluster {cluster:?} that ended in that time; ask for more with --since");
+    let mut remarks = Remarks::default();
+    remarks.count(elsewhere, "of jobs that another cluster of the federation ran, left out");
+    let machine = machine(jobs, cluster == site.cluster, &mut remarks);
+    let choices = Choices {
+        source: "from slurmdbd, by queuecast",
+        processors: jobs.processors,
+        processors_now: machine.map(|(processors, _)| processors),
+        nodes: machine.map(|(_, nodes)| nodes),
+        with_partition_names: jobs.with_partition_names,
+    };
+    let (log, of_jobs) = builder.finish(&choices);
+    remarks.extend(of_jobs);
+    Ok((log, remarks))
+}
+
+/// Processors and nodes of the cluster as slurmctld counts them now, where nobody said how large
+/// the machine is.
+fn machine(jobs: &SlurmdbdJobs<'_>, is_own: bool, remarks: &mut Remarks) -> Option<(u64, u64)> {
+    if jobs.processors.is_some() || !is_own {
+        return None;
+    }
+    let nodes = controller::partitions().and_then(|partitions| controller::nodes(&partitions));
+    match nodes {
+        Ok(nodes) => {
+            let cpus = nodes.iter().map(|node| u64::from(node.cpus)).sum::<u64>();
+            (cpus > 0).then_some((cpus, nodes.len() as u64))
+        }
+        Err(error) => {
+            remarks.note(format!("slurmctld can't be asked how large the machine is ({error})"));
+            None
+        }
+    }
+}
+
+fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>) {
+    let number = record.user_id.0.to_string();
+    let requested = Some(u64::from(record.requested_cpus)).filter(|cpus| *cpus > 0);
+    let cpus = requested.or(record.allocated_cpus.map(u64::from)).filter(|cpus| *cpus > 0);
+    let per_cpu = |mebibytes: u64| cpus.map(|cpus| (mebibytes as f64 * 1_024.0 / cpus as f64).round());
+    builder.add(&AccountedRun {
+        // As for sacct's text, where the tasks of an array may lack numbers of their own.
+        id: u64::from(record.job_id.0) << 32,
+        submitted: record.submitted,
+        eligible: record.eligible,
+        started: record.started,
+        ended: Some(record.ended),
+        run_seconds: None,
+        suspended_seconds: record.suspended_seconds.unsigned_abs(),
+        allocated_cpus: record.allocated_cpus.map(u64::from),
+        requested_cpus: requested,
+        requested_kilobytes_per_cpu: record.requested_memory_mebibytes.and_then(per_cpu),
+        limit: match record.time_limit_seconds {
+            Some(seconds) => u64::try_from(seconds).map_or(Limit::NotKnown, Limit::Seconds),
+            None if record.is_unlimited => Limit::Unlimited,
+            None => Limit::NotKnown,
+        },
+        ending: status(record.state),
+        is_requeued: record.state == JobState::Requeued,
+        user: record.user.as_deref().unwrap_or(&number),
+        account: record.account.as_deref().unwrap_or_default(),
+        partition: record.partition.as_deref().unwrap_or_default(),
+        name: record.name.as_deref().unwrap_or_default(),
+    });
+}
+
+/// How a job ended, in the terms of workload logs.
+fn status(state: JobState) -> Option<Status> {
+    match state {
+        JobState::Completed => Some(Status::Completed),
+        JobState::Cancelled => Some(Status::Cancelled),
+        JobState::Resized => Some(Status::PartToBeContinued),
+        JobState::Failed
+        | JobState::TimedOut
+        | JobState::NodeFailed
+        | JobState::Preempted
+        | JobState::BootFailed
+        | JobState::DeadlineMissed
+        | JobState::OutOfMemory
+        | JobState::Requeued => Some(Status::Failed),
+        JobState::Pending | JobState::Running | JobState::Suspended | JobState::Completing | JobState::Revoked | JobState::Unknown(_) => {
+            None
+        }
+    }
+}
+
+/// A bar on a terminal, nothing elsewhere. It has no thread of its own, because standard error is
+/// closed while libslurm works.
+fn bar(past: &Range<i64>) -> ProgressBar {
+    let seconds = (past.end - past.start).max(0).unsigned_abs();
+    let bar = ProgressBar::with_draw_target(Some(seconds), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("slurmdbd {wide_bar} {percent:>3} % of the time, {msg}, about {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.with_elapsed(Duration::ZERO)
+}

@@ -1,0 +1,189 @@
+//! The reports for people.
+
+use comfy_table::Table;
+use command_parts::output::{Lines, count};
+use simulator::evaluation::{PartReport, SizeReport};
+
+use super::WaitsOfLog;
+use crate::evaluate::methods;
+use crate::evaluate::published::{ByPublishedMethod, PublishedFigures, WaitFigures};
+use crate::evaluate::tables::{
+    Jobs, by_class, class_name, coverage, figure, figures_table, interval, log_and_jobs, notes_of_logs, over_logs, percent, probability,
+    source_of_brackets,
+};
+
+/// The report on one log.
+pub(super) fn one(log: &WaitsOfLog) -> String {
+    let mut lines = Lines::default();
+    let found = &log.found;
+    let jobs = Jobs { from: found.from, to: found.to, test_jobs: found.test_jobs };
+    log_and_jobs(&mut lines, log, &jobs, &found.notes);
+
+    lines.heading("Errors of the point forecast");
+    lines.table(&errors(log));
+    if log.published.is_some() {
+        lines.plain(format!("published: {}", WaitFigures::SOURCE));
+    }
+    lines.heading("Mean absolute error by class of wait, in hours (figure 5)");
+    let classes = found.by_wait.iter().map(|class| (class_name(class.at_least_s, class.below_s), class.jobs, &class.aae_hours));
+    lines.table(&by_class("wait", classes));
+
+    lines.heading("Probabilities: the part of the jobs that waited at most the forecast quantile");
+    lines.table(&coverage(&jobs, &found.coverage, &found.block_coverage, Some(&found.qbets_coverage)));
+    lines.plain("QBETS gives upper bounds at 95 % confidence: at least the nominal part is to be below them");
+    let losses: Vec<String> = methods::ordered(found.pinball_hours.keys().copied())
+        .into_iter()
+        .map(|key| format!("{} {} h", methods::name(key), figure(found.pinball_hours.get(key))))
+        .collect();
+    if !losses.is_empty() {
+        lines.line("pinball loss", losses.join(", "));
+    }
+
+    lines.heading("The same by queue");
+    lines.table(&by_part("queue", found.by_queue.iter().map(|queue| (queue.queue.clone(), &queue.part))));
+    lines.heading("The same by size");
+    lines.table(&by_part("processors", found.by_size.iter().map(|size| (size_name(size), &size.part))));
+    lines.plain("in force: the part of the jobs whose forecast the daemon would have taken from the default; the others fall back to QBETS, or to nothing");
+
+    lines.heading("The default");
+    let mut weights: Vec<(&str, f64)> = found.member_weights.iter().map(|(key, weight)| (*key, *weight)).collect();
+    weights.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let weights: Vec<String> = weights.into_iter().map(|(key, weight)| format!("{} {weight:.2}", methods::name(key))).collect();
+    if !weights.is_empty() {
+        lines.line("members", format!("{} (mean weights)", weights.join(", ")));
+    }
+    lines.line("in force", format!("for {} of the jobs", percent(found.in_force.get(BLENDED))));
+    let time = found.prediction_us;
+    lines.line("one forecast", format!("takes {:.1} µs, 99 % take at most {:.1} µs", time.p50, time.p99));
+    lines.text()
+}
+
+/// Tables over several logs, as table V.
+pub(super) fn several(logs: &[WaitsOfLog]) -> String {
+    let mut lines = Lines::default();
+    lines.heading("Mean absolute error of forecasts of waits, in hours (table V)");
+    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.aae_hours, |theirs| &theirs.aae_hours, figure));
+    lines.heading("Absolute error over the response time, mean (table V)");
+    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.scaled_aae, |theirs| &theirs.scaled_aae, figure));
+    source_of_brackets(&mut lines, logs);
+    lines.heading("The default: errors and pinball losses in hours, and the part of the jobs that waited at most the forecast quantile");
+    let columns = ["mean", "95 % interval", "median", "within factor 2", "0.5", "0.75", "0.9", "0.95", "pinball", "QBETS's"];
+    let mut default = figures_table(["log", "jobs"], columns);
+    for log in logs {
+        let found = &log.found;
+        let mut row = vec![log.log.clone(), count(found.test_jobs as u64)];
+        row.push(figure(found.aae_hours.get(methods::DEFAULT)));
+        row.push(interval(found.aae_interval_hours.get(methods::DEFAULT)));
+        row.push(figure(Some(&found.median_ae_hours)));
+        row.push(percent(Some(&found.within_factor_2)));
+        row.extend(LEVELS.map(|nominal| probability(found.coverage.get(nominal))));
+        row.extend([methods::DEFAULT, "qbets"].map(|key| figure(found.pinball_hours.get(key))));
+        default.add_row(row);
+    }
+    lines.table(&default);
+    notes_of_logs(&mut lines, logs, |found| &found.notes);
+    lines.text()
+}
+
+/// The default's name among those that can be in force.
+const BLENDED: &str = "blended";
+
+fn size_name(size: &SizeReport) -> String {
+    let least = count(size.at_least_processors.into());
+    match size.at_most_processors {
+        Some(most) if most == size.at_least_processors => least,
+        Some(most) => format!("{least} to {}", count(most.into())),
+        None => format!("≥ {least}"),
+    }
+}
+
+/// Coverage by part of the jobs: of the default, and of QBETS's bounds.
+fn by_part<'a>(what: &'static str, parts: impl Iterator<Item = (String, &'a PartReport)>) -> Table {
+    let columns = LEVELS.iter().map(|level| (*level).to_owned());
+    let of_qbets = LEVELS.iter().map(|level| format!("QBETS {level}"));
+    let header = ["jobs".to_owned()].into_iter().chain(columns).chain(of_qbets).chain(["in force".to_owned()]);
+    let mut table = figures_table([what], header);
+    for (name, part) in parts {
+        let mut row = vec![name, count(part.jobs as u64)];
+        row.extend([&part.coverage, &part.qbets_coverage].into_iter().flat_map(|of| LEVELS.map(|level| probability(of.get(level)))));
+        row.push(percent(Some(part.in_force.get(BLENDED).unwrap_or(&0.0))));
+        table.add_row(row);
+    }
+    table
+}
+
+/// Levels of the tables of coverage.
+const LEVELS: [&str; 4] = ["0.5", "0.75", "0.9", "0.95"];
+
+fn errors(log: &WaitsOfLog) -> Table {
+    let found = &log.found;
+    let mut columns = vec!["mean (h)", "95 % interval", "scaled", "median (h)", "within factor 2"];
+    if log.published.is_some() {
+        columns.insert(2, "published (h)");
+        columns.insert(4, "published scaled");
+    }
+    let mut table = figures_table(["method"], columns);
+    for key in methods::ordered(found.aae_hours.keys().copied()) {
+        let published = |of: fn(&WaitFigures) -> &ByPublishedMethod| {
+            let figures = log.published.as_ref().map(|published| of(&published.figures));
+            figures.map(|figures| figures.get(key).map_or_else(String::new, |value| figure(Some(value))))
+        };
+        let mut row = vec![methods::name(key), figure(found.aae_hours.get(key)), interval(found.aae_interval_hours.get(key))];
+        row.extend(published(|figures| &figures.aae_hours));
+        row.push(figure(found.scaled_aae.get(key)));
+        row.extend(published(|figures| &figures.scaled_aae));
+        row.push(figure(found.median_ae_hours_by_method.get(key)));
+        row.push(percent(found.within_factor_2_by_method.get(key)));
+        table.add_row(row);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::report;
+    use super::*;
+    use crate::evaluate::tables::line;
+
+    #[test]
+    fn figures_stand_beside_the_published_ones() {
+        let text = one(&report("SDSC-SP2-1998-4.2-cln"));
+        assert_eq!(line(&text, "APQ"), "APQ 5.00 4.50 to 5.50 7.84 96.0 11.8 0.60 40 %");
+        assert_eq!(line(&text, "queuecast"), "queuecast 3.00 2.50 to 3.50 94.0 0.40 60 %");
+        assert_eq!(line(&text, "0.95 "), "0.95 0.960 0.920 24,001 to 28,000 0.980");
+        assert_eq!(line(&text, "pinball"), "pinball loss QBETS 4.25 h, queuecast 1.50 h");
+        assert_eq!(line(&text, "members"), "members trees 0.70, k nearest 0.20, predict 0 0.10 (mean weights)");
+        assert!(text.contains("table V") && text.contains("54,006"), "{text}");
+    }
+
+    #[test]
+    fn who_pays_for_the_coverage_is_told_by_queue_and_by_size() {
+        let text = one(&report("KTH-SP2-1996-2.1-cln"));
+        assert_eq!(line(&text, "4/1 "), "4/1 4,041 0.460 0.710 0.860 0.910 0.530 0.780 0.930 0.980 90 %");
+        assert_eq!(line(&text, "≥ 4,097 "), "≥ 4,097 41 0.300 0.550 0.700 0.750 0.530 0.780 0.930 0.980 90 %");
+        assert_eq!(line(&text, "in force for"), "in force for 90 % of the jobs");
+    }
+
+    #[test]
+    fn a_log_that_the_paper_does_not_have_gets_no_published_column() {
+        let text = one(&report("KTH-SP2-1996-2.1-cln"));
+        assert!(!text.contains("published"), "{text}");
+        assert_eq!(line(&text, "APQ"), "APQ 5.00 4.50 to 5.50 96.0 0.60 40 %");
+    }
+
+    #[test]
+    fn it_is_said_where_the_papers_log_is_another() {
+        let text = one(&report("HPC2N-2002-2.2-cln"));
+        assert!(line(&text, "note").contains("another cleaning"), "{text}");
+        let text = several(&[report("HPC2N-2002-2.2-cln"), report("KTH-SP2-1996-2.1-cln"), report("DAS2-fs1-2003-1")]);
+        assert!(line(&text, "HPC2N-2002-2.2-cln: ").contains("another cleaning"), "{text}");
+        assert!(line(&text, "DAS2-fs1-2003-1: ").contains("differ"), "{text}");
+    }
+
+    #[test]
+    fn several_logs_share_a_table() {
+        let text = several(&[report("SDSC-SP2-1998-4.2-cln"), report("KTH-SP2-1996-2.1-cln")]);
+        assert_eq!(line(&text, "SDSC-SP2"), "SDSC-SP2-1998-4.2-cln 34,041 9.00 8.00 7.00 (44.4) 6.00 (9.42) 5.00 (7.84) 4.00 3.00");
+        assert_eq!(line(&text, "KTH-SP2"), "KTH-SP2-1996-2.1-cln 34,041 9.00 8.00 7.00 6.00 5.00 4.00 3.00");
+    }
+}
