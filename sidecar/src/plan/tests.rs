@@ -17,7 +17,7 @@ use crate::read::admitted::Admitted;
 use crate::read::cluster::{Cluster, Queue};
 use crate::read::names::PartitionIndices;
 
-const NOW: i64 = 1_800_000_000;
+pub(crate) const NOW: i64 = 1_800_000_000;
 
 fn node(index: usize, state: NodeState) -> Node {
     Node { name: format!("n{index}"), cpus: 4, state, index, partitions: vec!["main".to_owned()] }
@@ -69,7 +69,7 @@ fn running(job_id: u32, first: usize, last: usize, since: i64) -> QueuedJob {
 }
 
 /// Six nodes, of which the fourth in slurmctld's table is down and the second place is empty.
-fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
+pub(crate) fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
     let nodes: Vec<Node> =
         [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
     let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());

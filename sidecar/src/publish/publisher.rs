@@ -1,5 +1,8 @@
 //! Keeps the history and makes snapshots of it.
 
+#[cfg(test)]
+mod tests;
+
 use job_types::number::PartitionIndex;
 use std::collections::HashMap;
 use std::sync::Arc;
