@@ -118,6 +118,11 @@ impl Change {
     pub(super) fn due(&self) -> UnixTime {
         self.due
     }
+
+    #[cfg(test)]
+    pub(super) fn job(&self) -> JobId {
+        self.job
+    }
 }
 
 /// Sends changes to slurmctld, and remembers what need not be told twice.

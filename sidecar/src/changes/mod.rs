@@ -17,6 +17,8 @@
 mod deadlines;
 mod issuer;
 mod siblings;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -119,7 +121,7 @@ pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics
         // A panic costs this round, not the daemon.
         let changes = catch_unwind(AssertUnwindSafe(|| {
             siblings.refresh(&round.cluster.reserved, &round.clusters);
-            wanted(&round, &siblings, &mut deadlines, &metrics)
+            wanted(&round, &siblings, &mut deadlines, &metrics, UnixTime(now()))
         }))
         .unwrap_or_else(|_panic| {
             tracing::error!("looking at reservations and deadlines has panicked: no job is changed in this round");
@@ -151,15 +153,14 @@ fn issue(issuer: &mut Issuer, changes: Vec<Change>, round: &Round, rounds: &Rece
     rounds.recv().ok()
 }
 
-/// What is wanted of the jobs with reservations and deadlines, the most urgent first.
-fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics: &ChangeMetrics) -> Vec<Change> {
+/// What is wanted of the jobs with reservations and deadlines as of `now`, the most urgent first.
+fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics: &ChangeMetrics, now: UnixTime) -> Vec<Change> {
     let Round { cluster, snapshot, interval, .. } = round;
     let begin = Instant::now();
     let mut states: BTreeMap<ReservationState, i64> = ReservationState::ALL.map(|state| (state, 0)).into();
     let mut changes = Vec::new();
     match Snapshot::open(snapshot.as_slice()) {
         Ok(snapshot) => {
-            let now = UnixTime(now());
             let is_current = (Seconds::ZERO..=LONGEST_AGE).contains(&(now - cluster.read_at));
             for reserved in &cluster.reserved {
                 // As of before the queue was read: what waited then has not started earlier.
