@@ -7,7 +7,8 @@ use predictor_core::snapshot::SnapshotError;
 use thiserror::Error;
 
 /// Why there is no snapshot to be had.
-#[derive(Debug, Error)]
+#[derive(Debug, Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum NoSnapshot {
     /// There is no snapshot.
     #[error(
@@ -40,11 +41,6 @@ pub(crate) struct NoSnapshotHere {
 impl NoSnapshot {
     /// A word for it, for programs.
     pub(crate) fn word(&self) -> &'static str {
-        match self {
-            Self::Absent(_) => "absent",
-            Self::Unreadable(..) => "unreadable",
-            Self::Untrusted(_) => "untrusted",
-            Self::Damaged(..) => "damaged",
-        }
+        self.into()
     }
 }

@@ -205,8 +205,23 @@ impl UserOption {
 }
 
 /// How far queuecast goes; each mode includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownWord, parse_err_fn = unknown_mode)]
 pub enum Mode {
     /// Leave the job alone.
     Off,
@@ -222,18 +237,14 @@ impl Mode {
     /// The mode's name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Observe => "observe",
-            Self::Advise => "advise",
-            Self::Enforce => "enforce",
-        }
+        self.into()
     }
 }
 
 /// What a job does whose nodes are there before the reserved time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, strum::Display, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownWord, parse_err_fn = unknown_early_start)]
 pub enum EarlyStart {
     /// Wait on the nodes until that time.
     Wait,
@@ -245,16 +256,16 @@ impl EarlyStart {
     /// The choice's name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Wait => "wait",
-            Self::Run => "run",
-        }
+        self.into()
     }
 }
 
 /// What becomes of a job that has not started by its reserved time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::EnumString, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownWord, parse_err_fn = unknown_if_missed)]
 pub enum IfMissed {
     /// It runs once it can, with its user's own time limit.
     #[default]
@@ -267,10 +278,7 @@ impl IfMissed {
     /// The choice's name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Cancel => "cancel",
-        }
+        self.into()
     }
 }
 
@@ -325,7 +333,7 @@ impl FromStr for SuccessProbability {
             return Ok(Self::Best);
         }
         let number = text.parse().ok().filter(|probability| *probability > 0.0 && *probability < 1.0);
-        number.map(Self::AtLeast).ok_or(UnknownWord { accepted: Key::SuccessProbability.option().accepted() })
+        number.map(Self::AtLeast).ok_or(UnknownWord::of(Key::SuccessProbability))
     }
 }
 
@@ -336,55 +344,22 @@ pub struct UnknownWord {
     accepted: &'static str,
 }
 
-impl FromStr for Mode {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        [Self::Off, Self::Observe, Self::Advise, Self::Enforce]
-            .into_iter()
-            .find(|mode| mode.as_str() == word)
-            .ok_or(UnknownWord { accepted: Key::Mode.option().accepted() })
+impl UnknownWord {
+    fn of(key: Key) -> UnknownWord {
+        UnknownWord { accepted: key.option().accepted() }
     }
 }
 
-impl FromStr for EarlyStart {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        [Self::Wait, Self::Run]
-            .into_iter()
-            .find(|choice| choice.as_str() == word)
-            .ok_or(UnknownWord { accepted: Key::EarlyStart.option().accepted() })
-    }
+fn unknown_mode(_: &str) -> UnknownWord {
+    UnknownWord::of(Key::Mode)
 }
 
-impl FromStr for IfMissed {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        [Self::Run, Self::Cancel]
-            .into_iter()
-            .find(|choice| choice.as_str() == word)
-            .ok_or(UnknownWord { accepted: Key::IfMissed.option().accepted() })
-    }
+fn unknown_early_start(_: &str) -> UnknownWord {
+    UnknownWord::of(Key::EarlyStart)
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl fmt::Display for EarlyStart {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
-
-impl fmt::Display for IfMissed {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
+fn unknown_if_missed(_: &str) -> UnknownWord {
+    UnknownWord::of(Key::IfMissed)
 }
 
 /// What a user asked for; by default nothing.

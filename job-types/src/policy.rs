@@ -6,8 +6,9 @@ use crate::time::Seconds;
 use serde::{Deserialize, Serialize};
 
 /// When a rule is applied to a job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum When {
     /// To no job, not even where its user asks for it.
     Never,
@@ -22,17 +23,14 @@ impl When {
     /// The word of the configuration file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            When::Never => "never",
-            When::Asked => "asked",
-            When::Always => "always",
-        }
+        self.into()
     }
 }
 
 /// By which rule jobs with deadlines are admitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Admission {
     /// By none: a deadline is Slurm's own, and its user is told how likely it is to be kept.
     #[default]
@@ -54,13 +52,7 @@ impl Admission {
     /// The word of the configuration file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            Admission::Off => "off",
-            Admission::Edf => "edf",
-            Admission::Libra => "libra",
-            Admission::LibraRisk => "libra-risk",
-            Admission::Probability => "probability",
-        }
+        self.into()
     }
 
     /// Whether it admits jobs to nodes that jobs share in time, and to no others.
@@ -77,8 +69,9 @@ impl Admission {
 }
 
 /// What becomes of a job with a deadline while there is no forecast to admit it by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum WithoutForecast {
     /// It goes on as its user wrote it, without a promise; the deadline is Slurm's own.
     #[default]
@@ -91,10 +84,7 @@ impl WithoutForecast {
     /// The word of the configuration file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        match self {
-            WithoutForecast::Pass => "pass",
-            WithoutForecast::Refuse => "refuse",
-        }
+        self.into()
     }
 }
 

@@ -120,8 +120,9 @@ impl Affiliation {
 }
 
 /// Why a promise has ended before its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum EndOfPromise {
     /// The job was made larger than it was when it got the promise, and the promise can't be given
     /// for that size.
@@ -138,11 +139,7 @@ impl EndOfPromise {
     /// Its name in records and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            EndOfPromise::MadeLarger => "made_larger",
-            EndOfPromise::BeyondLimits => "beyond_limits",
-            EndOfPromise::Other => "other",
-        }
+        self.into()
     }
 }
 
@@ -314,12 +311,14 @@ pub struct Forecast {
 }
 
 /// The method whose forecasts of waits are in force in a partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
 pub enum WaitSource {
     /// No method, because there is no history.
     #[default]
     #[serde(rename = "none")]
+    #[strum(serialize = "none")]
     Nothing,
     /// The bounds of QBETS on the waits of the job's class.
     Qbets,
@@ -335,11 +334,7 @@ impl WaitSource {
     /// Its name in records, reports, metrics and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            WaitSource::Nothing => "none",
-            WaitSource::Qbets => "qbets",
-            WaitSource::Blended => "blended",
-        }
+        self.into()
     }
 }
 

@@ -77,7 +77,8 @@ pub struct PlannedPartition {
 
 /// Why a plan tells no start of a job. In partitions that keep it from starting for different
 /// reasons, the last of these is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum PlanObstacle {
     /// Its user or an operator holds it.
     Held,
@@ -121,52 +122,12 @@ pub enum PlanObstacle {
 
 impl PlanObstacle {
     /// All of them; a snapshot writes the place of each here, counted from one.
-    pub const ALL: [PlanObstacle; 19] = [
-        PlanObstacle::Held,
-        PlanObstacle::Dependency,
-        PlanObstacle::Licences,
-        PlanObstacle::Limit,
-        PlanObstacle::PartitionDown,
-        PlanObstacle::PartitionLimit,
-        PlanObstacle::TooLarge,
-        PlanObstacle::Reservation,
-        PlanObstacle::TooFarBehind,
-        PlanObstacle::NodesAway,
-        PlanObstacle::DependencyNeverSatisfied,
-        PlanObstacle::BurstBuffer,
-        PlanObstacle::Power,
-        PlanObstacle::Channels,
-        PlanObstacle::Federation,
-        PlanObstacle::ArrayLimit,
-        PlanObstacle::NotAllowed,
-        PlanObstacle::Constraints,
-        PlanObstacle::NotKnown,
-    ];
+    pub const ALL: &[PlanObstacle] = <PlanObstacle as strum::VariantArray>::VARIANTS;
 
     /// Its name in reports for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            PlanObstacle::Held => "held",
-            PlanObstacle::Dependency => "dependency",
-            PlanObstacle::Licences => "licences",
-            PlanObstacle::Limit => "limit",
-            PlanObstacle::PartitionDown => "partition_down",
-            PlanObstacle::PartitionLimit => "partition_limit",
-            PlanObstacle::TooLarge => "too_large",
-            PlanObstacle::Reservation => "reservation",
-            PlanObstacle::TooFarBehind => "too_far_behind",
-            PlanObstacle::NodesAway => "nodes_away",
-            PlanObstacle::DependencyNeverSatisfied => "dependency_never_satisfied",
-            PlanObstacle::BurstBuffer => "burst_buffer",
-            PlanObstacle::Power => "power",
-            PlanObstacle::Channels => "channels",
-            PlanObstacle::Federation => "federation",
-            PlanObstacle::ArrayLimit => "array_limit",
-            PlanObstacle::NotAllowed => "not_allowed",
-            PlanObstacle::Constraints => "constraints",
-            PlanObstacle::NotKnown => "not_known",
-        }
+        self.into()
     }
 }
 

@@ -16,8 +16,9 @@ pub const RELIABILITY: [f64; RELIABILITY_LEVELS] =
 pub const DECISION_LEVELS: [(&str, usize); 4] = [("0.5", 9), ("0.75", 14), ("0.9", 17), ("0.95", 18)];
 
 /// Why a partition's forecasts of waits come from where they do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum WaitSourceReason {
     /// No forests have been trained yet.
     #[default]
@@ -54,12 +55,7 @@ impl WaitSourceReason {
     /// Its name in reports and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            WaitSourceReason::NotTrained => "not_trained",
-            WaitSourceReason::TooFewJobs => "too_few_jobs",
-            WaitSourceReason::NotCalibrated => "not_calibrated",
-            WaitSourceReason::Calibrated => "calibrated",
-        }
+        self.into()
     }
 
     /// The reason in a few words, for a column of a table.

@@ -16,7 +16,8 @@ pub const STACK: usize = 32;
 pub const LOOPS: usize = 8;
 
 /// Which job a field is read of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum Scope {
     /// What is submitted, or asked to change, with what rules have written so far.
     Job,

@@ -7,44 +7,37 @@ use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The kind of a value, known when rules are loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The kind of a value, known when rules are loaded; it is shown by its name in the Common Expression
+/// Language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display)]
 pub enum Kind {
     /// `bool`.
+    #[strum(serialize = "bool")]
     Truth,
     /// `int`: a number, or an amount of memory in bytes.
+    #[strum(serialize = "int")]
     Integer,
     /// `double`.
+    #[strum(serialize = "double")]
     Real,
     /// `string`.
+    #[strum(serialize = "string")]
     Text,
     /// `duration`, in whole seconds.
+    #[strum(serialize = "duration")]
     Duration,
     /// `timestamp`, in whole seconds.
+    #[strum(serialize = "timestamp")]
     Moment,
     /// `list(string)`.
+    #[strum(serialize = "list(string)")]
     Texts,
     /// A list of generic resources, such as those of `--gres`.
+    #[strum(serialize = "list(resource)")]
     Resources,
     /// `map(string, string)`, such as an environment.
+    #[strum(serialize = "map(string, string)")]
     Variables,
-}
-
-impl fmt::Display for Kind {
-    /// The name of the kind in the Common Expression Language.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Kind::Truth => "bool",
-            Kind::Integer => "int",
-            Kind::Real => "double",
-            Kind::Text => "string",
-            Kind::Duration => "duration",
-            Kind::Moment => "timestamp",
-            Kind::Texts => "list(string)",
-            Kind::Resources => "list(resource)",
-            Kind::Variables => "map(string, string)",
-        })
-    }
 }
 
 /// A value, borrowed from what it is read of.

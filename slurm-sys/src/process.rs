@@ -1,38 +1,19 @@
 //! What a SPANK plugin does to the process that loaded it: its environment, its end, its signals,
-//! its sleep. And who is at the other end of a socket.
+//! its sleep.
 
 use job_types::number::UserId;
+use nix::errno::Errno;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The user id of the process at the other end of a socket, as the kernel noted it when that
-/// process connected (unix(7), `SO_PEERCRED`).
-///
-/// # Errors
-/// Where the kernel does not say.
-pub fn peer_user(stream: &UnixStream) -> io::Result<u32> {
-    let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
-    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: the descriptor is open; the structure and its length are valid and live through the
-    // call.
-    let outcome = unsafe {
-        let place = (&raw mut credentials).cast();
-        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, place, &raw mut length)
-    };
-    if outcome != 0 || length as usize != size_of::<libc::ucred>() {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(credentials.uid)
-}
 
 /// The user as whom this process runs; in slurmctld this is SlurmUser (slurm.conf(5)).
 #[must_use]
 pub fn own_user() -> UserId {
-    // SAFETY: geteuid reads a number of this process and can't fail.
-    UserId(unsafe { libc::geteuid() })
+    UserId(nix::unistd::geteuid().as_raw())
 }
 
 /// Sets a variable of this process.
@@ -62,7 +43,7 @@ pub fn set_nice_of_group(group: u32, nice: i32) -> io::Result<()> {
 /// Whether an error says that there is no such process any more.
 #[must_use]
 pub fn is_gone(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(libc::ESRCH)
+    error.raw_os_error() == Some(Errno::ESRCH as i32)
 }
 
 /// Keeps the plugin in memory until the process ends, although it will be unloaded: a thread of its
@@ -98,55 +79,40 @@ pub fn leave() -> ! {
 /// Signals that end a job, are sent to one, or that slurmstepd keeps for itself (slurmstepd.c:
 /// blocked in 22.05, handled in 24.11; a forked task inherits both until it executes the job's
 /// program).
-const SIGNALS: [libc::c_int; 12] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGALRM,
-    libc::SIGTERM,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-    libc::SIGXCPU,
-    libc::SIGTSTP,
-    libc::SIGTTIN,
-    libc::SIGTTOU,
-    libc::SIGPIPE,
+const SIGNALS: [Signal; 12] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGALRM,
+    Signal::SIGTERM,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGXCPU,
+    Signal::SIGTSTP,
+    Signal::SIGTTIN,
+    Signal::SIGTTOU,
+    Signal::SIGPIPE,
 ];
 
 /// Signals on which salloc gives its allocation back, which its child would do as well until it
 /// executes the shell (salloc.c, `sig_array`). Those of job control stay as salloc has them: it
 /// moves its child into the foreground only after the fork.
-const SIGNALS_OF_SALLOC: [libc::c_int; 6] = [libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2];
+const SIGNALS_OF_SALLOC: [Signal; 6] =
+    [Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGPIPE, Signal::SIGTERM, Signal::SIGUSR1, Signal::SIGUSR2];
 
 /// Keeps signals at their default effect, unblocked, until it is dropped; then all is as it was.
 struct DefaultSignals<const COUNT: usize> {
-    signals: [libc::c_int; COUNT],
-    actions: [Option<libc::sigaction>; COUNT],
-    mask: Option<libc::sigset_t>,
+    signals: [Signal; COUNT],
+    actions: [Option<SigAction>; COUNT],
+    mask: Option<SigSet>,
 }
 
 impl<const COUNT: usize> DefaultSignals<COUNT> {
-    fn install(signals: [libc::c_int; COUNT]) -> Self {
-        let mut actions = [None; COUNT];
-        for (signal, saved) in signals.into_iter().zip(&mut actions) {
-            // SAFETY: both structures are valid and live through the call; all zeros is a sigaction
-            // with the default action, no flags and an empty mask.
-            unsafe {
-                let default: libc::sigaction = MaybeUninit::zeroed().assume_init();
-                let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
-                if libc::sigaction(signal, &raw const default, &raw mut before) == 0 {
-                    *saved = Some(before);
-                }
-            }
-        }
-        // SAFETY: the sets are valid and live through the calls; sigemptyset initialises what it is
-        // given.
-        let mask = unsafe {
-            let mut none: libc::sigset_t = MaybeUninit::zeroed().assume_init();
-            let mut before: libc::sigset_t = MaybeUninit::zeroed().assume_init();
-            libc::sigemptyset(&raw mut none);
-            (libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, &raw mut before) == 0).then_some(before)
-        };
+    fn install(signals: [Signal; COUNT]) -> Self {
+        let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+        // SAFETY: the default action calls nothing of this process.
+        let actions = signals.map(|signal| unsafe { sigaction(signal, &default) }.ok());
+        let mask = SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK).ok();
         Self { signals, actions, mask }
     }
 }
@@ -154,13 +120,12 @@ impl<const COUNT: usize> DefaultSignals<COUNT> {
 impl<const COUNT: usize> Drop for DefaultSignals<COUNT> {
     fn drop(&mut self) {
         if let Some(mask) = &self.mask {
-            // SAFETY: the mask is the one that the kernel gave.
-            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) };
+            let _ = mask.thread_set_mask();
         }
         for (signal, saved) in self.signals.into_iter().zip(&self.actions) {
             if let Some(action) = saved {
                 // SAFETY: the action is the one that the kernel gave for this signal.
-                unsafe { libc::sigaction(signal, action, std::ptr::null_mut()) };
+                let _ = unsafe { sigaction(signal, action) };
             }
         }
     }
@@ -171,15 +136,8 @@ impl<const COUNT: usize> Drop for DefaultSignals<COUNT> {
 /// Signals have their default effect meanwhile, so that one that ends a process ends this one.
 pub fn sleep_until(unix_seconds: i64) {
     let _signals = DefaultSignals::install(SIGNALS);
-    let wake = libc::timespec { tv_sec: unix_seconds, tv_nsec: 0 };
-    loop {
-        // SAFETY: the time is valid and lives through the call; an absolute sleep leaves no
-        // remainder to write.
-        let outcome = unsafe { libc::clock_nanosleep(libc::CLOCK_REALTIME, libc::TIMER_ABSTIME, &raw const wake, std::ptr::null_mut()) };
-        if outcome != libc::EINTR {
-            return;
-        }
-    }
+    let wake = TimeSpec::new(unix_seconds, 0);
+    while clock_nanosleep(ClockId::CLOCK_REALTIME, ClockNanosleepFlags::TIMER_ABSTIME, &wake) == Err(Errno::EINTR) {}
 }
 
 /// Why [`sleep_until_or_interrupted`] came back.
@@ -202,15 +160,9 @@ pub enum Woken {
 pub fn sleep_until_or_interrupted(unix_seconds: i64, mut goes_on: impl FnMut(i64) -> bool) -> Woken {
     const NANOSECONDS: i128 = 1_000_000_000;
     let _signals = DefaultSignals::install(SIGNALS_OF_SALLOC);
-    // SAFETY: the sets are valid and live through the calls; sigemptyset initialises what it is
-    // given. The mask is put back when `_signals` is dropped.
-    let interrupt = unsafe {
-        let mut interrupt: libc::sigset_t = MaybeUninit::zeroed().assume_init();
-        libc::sigemptyset(&raw mut interrupt);
-        libc::sigaddset(&raw mut interrupt, libc::SIGINT);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const interrupt, std::ptr::null_mut());
-        interrupt
-    };
+    // The mask is put back when `_signals` is dropped.
+    let interrupt = SigSet::from(Signal::SIGINT);
+    let _ = interrupt.thread_block();
     loop {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
         let left = i128::from(unix_seconds) * NANOSECONDS - now;
@@ -222,10 +174,10 @@ pub fn sleep_until_or_interrupted(unix_seconds: i64, mut goes_on: impl FnMut(i64
         }
         // To the next whole second that is left: from 1 ns to a second.
         let part = (left - 1) % NANOSECONDS + 1;
-        let timeout = libc::timespec { tv_sec: (part / NANOSECONDS) as i64, tv_nsec: (part % NANOSECONDS) as i64 };
+        let timeout = TimeSpec::new((part / NANOSECONDS) as i64, (part % NANOSECONDS) as i64);
         // SAFETY: set and time are valid and live through the call; what came with the signal is
         // not asked for.
-        if unsafe { libc::sigtimedwait(&raw const interrupt, std::ptr::null_mut(), &raw const timeout) } == libc::SIGINT {
+        if unsafe { libc::sigtimedwait(interrupt.as_ref(), std::ptr::null_mut(), timeout.as_ref()) } == libc::SIGINT {
             return Woken::Interrupted;
         }
     }

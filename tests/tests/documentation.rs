@@ -206,13 +206,13 @@ fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
         of_part.flat_map(|(_, cells)| cells[0].split(", ")).map(|name| name.trim_matches('`')).collect()
     };
     assert_eq!(explained("What the submit filter did"), events);
-    let states = ReservationState::ALL.map(ReservationState::name);
+    let states = ReservationState::ALL.iter().map(|state| state.name());
     let outcomes = served.lines().filter_map(|line| line.strip_prefix("queuecast_changes_total{outcome=\"")?.split_once('"'));
-    let states_and_outcomes: BTreeSet<&str> = states.into_iter().chain(outcomes.map(|(outcome, _)| outcome)).collect();
+    let states_and_outcomes: BTreeSet<&str> = states.chain(outcomes.map(|(outcome, _)| outcome)).collect();
     assert!(states_and_outcomes.contains("made"), "{served}");
     assert_eq!(explained("Changes after the submission"), states_and_outcomes);
-    let states = AdmissionState::ALL.map(AdmissionState::name);
-    let of_deadlines: BTreeSet<&str> = states.into_iter().chain(AdmissionWanted::NAMES).collect();
+    let states = AdmissionState::ALL.iter().map(|state| state.name());
+    let of_deadlines: BTreeSet<&str> = states.chain(AdmissionWanted::NAMES.iter().copied()).collect();
     assert_eq!(explained("Admitted jobs until they are done"), of_deadlines);
     for page in Page::all() {
         for (at, _) in page.text.match_indices("queuecast_") {

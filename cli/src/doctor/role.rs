@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::programs::Programs;
 
 /// What a host is for, and so what is checked on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Role {
     /// slurmctld and queuecastd run here.
     Controller,
@@ -20,11 +21,7 @@ pub(crate) enum Role {
 impl Role {
     /// The name, as the option and the report have it.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Controller => "controller",
-            Self::Login => "login",
-            Self::Node => "node",
-        }
+        self.into()
     }
 }
 

@@ -78,11 +78,7 @@ impl Sources {
 /// A problem as commands write it.
 pub(super) fn line(problem: &Problem) -> ProblemLine {
     let Problem { severity, file, line, column, message } = problem;
-    let severity = match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    ProblemLine { severity, file: file.clone(), line: *line, column: *column, message: message.clone() }
+    ProblemLine { severity: severity.into(), file: file.clone(), line: *line, column: *column, message: message.clone() }
 }
 
 /// The lines of problems, as compilers write them.

@@ -83,7 +83,8 @@ impl Machine {
 }
 
 /// Why a record is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Skipped {
     /// Not among those asked for.
     NotAskedFor,
@@ -102,14 +103,7 @@ pub(super) enum Skipped {
 impl Skipped {
     /// The key in a JSON report.
     pub(super) fn key(self) -> &'static str {
-        match self {
-            Self::NotAskedFor => "not_asked_for",
-            Self::SubmitTimeUnknown => "submit_time_unknown",
-            Self::WaitUnknown => "wait_unknown",
-            Self::RunTimeUnknown => "run_time_unknown",
-            Self::SizeUnknown => "size_unknown",
-            Self::TooLarge => "too_large",
-        }
+        self.into()
     }
 }
 

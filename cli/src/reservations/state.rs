@@ -4,8 +4,9 @@ use job_types::time::UnixTime;
 use serde::Serialize;
 
 /// How far a job with a reservation has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum State {
     /// It is not eligible yet.
     Deferred,
@@ -39,13 +40,7 @@ impl State {
 
     /// In a word for people.
     pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Deferred => "deferred",
-            Self::Waiting => "waiting",
-            Self::Early => "early",
-            Self::Running => "running",
-            Self::Missed => "missed",
-        }
+        self.into()
     }
 }
 

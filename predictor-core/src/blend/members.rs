@@ -7,8 +7,9 @@ use crate::trees::{ForestView, MOST_FEATURES};
 const _: () = assert!(FEATURES <= MOST_FEATURES);
 
 /// A forecast of its own, among those that are weighed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[repr(usize)]
+#[strum(serialize_all = "snake_case")]
 pub enum Member {
     /// No wait at all.
     Zero = 0,
@@ -31,12 +32,7 @@ impl Member {
     /// Its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Member::Zero => "zero",
-            Member::RootTrees => "root_trees",
-            Member::LogTrees => "log_trees",
-            Member::Like => "like",
-        }
+        self.into()
     }
 }
 

@@ -153,7 +153,7 @@ fn decimal(number: F32) -> f64 {
 impl PlanObstacle {
     /// How it is written: its place among all, counted from one; 0 is none.
     pub(super) fn number(self) -> u8 {
-        (1u8..).zip(PlanObstacle::ALL).find(|(_, obstacle)| *obstacle == self).map_or(0, |(number, _)| number)
+        (1u8..).zip(PlanObstacle::ALL).find(|(_, obstacle)| **obstacle == self).map_or(0, |(number, _)| number)
     }
 
     pub(super) fn of_number(number: u8) -> Option<PlanObstacle> {

@@ -47,7 +47,7 @@ struct Move {
 impl Deadlines {
     /// The changes that are wanted as of `now`, in no order of theirs.
     pub(super) fn wanted(&mut self, cluster: &Cluster, snapshot: &Snapshot<&[u8]>, now: UnixTime, metrics: &ChangeMetrics) -> Vec<Change> {
-        let mut states: BTreeMap<AdmissionState, i64> = AdmissionState::ALL.map(|state| (state, 0)).into();
+        let mut states: BTreeMap<AdmissionState, i64> = AdmissionState::ALL.iter().map(|state| (*state, 0)).collect();
         let mut changes = Vec::new();
         let mut deadlines = HashMap::new();
         for admitted in &cluster.admitted {

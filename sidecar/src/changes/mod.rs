@@ -157,7 +157,7 @@ fn issue(issuer: &mut Issuer, changes: Vec<Change>, round: &Round, rounds: &Rece
 fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics: &ChangeMetrics, now: UnixTime) -> Vec<Change> {
     let Round { cluster, snapshot, interval, .. } = round;
     let begin = Instant::now();
-    let mut states: BTreeMap<ReservationState, i64> = ReservationState::ALL.map(|state| (state, 0)).into();
+    let mut states: BTreeMap<ReservationState, i64> = ReservationState::ALL.iter().map(|state| (*state, 0)).collect();
     let mut changes = Vec::new();
     match Snapshot::open(snapshot.as_slice()) {
         Ok(snapshot) => {

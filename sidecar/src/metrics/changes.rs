@@ -8,6 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use strum::VariantArray as _;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabel {
@@ -25,7 +26,8 @@ struct WhatLabel {
 }
 
 /// What became of a change of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum ChangeOutcome {
     /// slurmctld has made it.
     Made,
@@ -38,16 +40,8 @@ pub(crate) enum ChangeOutcome {
 }
 
 impl ChangeOutcome {
-    const ALL: [Self; 4] = [Self::Made, Self::Overtaken, Self::Failed, Self::Stopped];
-
     fn label(self) -> OutcomeLabel {
-        let outcome = match self {
-            Self::Made => "made",
-            Self::Overtaken => "overtaken",
-            Self::Failed => "failed",
-            Self::Stopped => "stopped",
-        };
-        OutcomeLabel { outcome }
+        OutcomeLabel { outcome: self.into() }
     }
 }
 
@@ -63,10 +57,10 @@ pub(crate) struct ChangeMetrics {
 impl ChangeMetrics {
     pub(crate) fn registered(registry: &mut Registry) -> Self {
         let metrics = Self::default();
-        for outcome in ChangeOutcome::ALL {
+        for outcome in ChangeOutcome::VARIANTS {
             let _at_zero = metrics.changes.get_or_create(&outcome.label());
         }
-        for what in AdmissionWanted::NAMES {
+        for &what in AdmissionWanted::NAMES {
             let _at_zero = metrics.deadline_changes.get_or_create(&WhatLabel { what });
         }
         registry.register("changes", "Changes of jobs after their submission, by what became of them", metrics.changes.clone());

@@ -7,6 +7,7 @@
 //! jobs.
 
 use job_types::number::UserId;
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
@@ -17,7 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use predictor_core::snapshot::Snapshot;
-use slurm_sys::process::peer_user;
 
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -62,7 +62,7 @@ fn serve(listener: &UnixListener, latest: &Latest) {
     for stream in listener.incoming() {
         // Whoever hangs up early misses the answer, and nothing else.
         let answered = stream.and_then(|stream| {
-            let user = UserId(peer_user(&stream)?);
+            let user = UserId(getsockopt(&stream, PeerCredentials)?.uid());
             let reader = readers.admit(user).ok_or(io::ErrorKind::WouldBlock)?;
             let latest = Arc::clone(latest);
             let body = move || {

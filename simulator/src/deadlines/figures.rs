@@ -24,7 +24,8 @@ pub enum Figure {
 }
 
 /// Which estimates jobs have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Estimates {
     /// Their run times.
     Accurate,
@@ -36,10 +37,7 @@ impl Estimates {
     /// What they are called.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Accurate => "accurate",
-            Self::Actual => "actual",
-        }
+        self.into()
     }
 }
 

@@ -9,7 +9,8 @@ use predictor_core::admission::{Newcomer, NodeLoad, SparePower, libra, libra_ris
 use crate::engine::shared::{Answer, DeadlineJob, Policy, Sharing};
 
 /// A published method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Method {
     /// Earliest deadline first on nodes with one job each; the selected job is refused where its
     /// deadline can't be met.
@@ -29,12 +30,7 @@ impl Method {
     /// What it is called.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Edf => "edf",
-            Self::EdfWithoutAdmission => "edf-without-admission",
-            Self::Libra => "libra",
-            Self::LibraRisk => "libra-risk",
-        }
+        self.into()
     }
 }
 

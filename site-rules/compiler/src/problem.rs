@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// Whether rules can be used in spite of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Severity {
     /// They can't.
     Error,
@@ -28,11 +29,7 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        write!(f, "{}:{}:{}: {severity}: {}", self.file, self.line, self.column, self.message)
+        write!(f, "{}:{}:{}: {}: {}", self.file, self.line, self.column, self.severity, self.message)
     }
 }
 

@@ -1,40 +1,28 @@
 //! Keeping libslurm's own messages off standard error.
 
 use crate::errno;
+use nix::unistd::dup2_stderr;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Standard error, sent to nowhere until dropped.
 struct Quiet {
-    kept: libc::c_int,
+    kept: OwnedFd,
 }
 
 impl Quiet {
-    fn new() -> Option<Self> {
-        // SAFETY: plain system calls on descriptors that are opened here; on failure standard error
-        // stays as it is.
-        unsafe {
-            let kept = libc::fcntl(libc::STDERR_FILENO, libc::F_DUPFD_CLOEXEC, 3);
-            if kept < 0 {
-                return None;
-            }
-            let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-            if nowhere < 0 {
-                libc::close(kept);
-                return None;
-            }
-            libc::dup2(nowhere, libc::STDERR_FILENO);
-            libc::close(nowhere);
-            Some(Self { kept })
-        }
+    /// On failure standard error stays as it is.
+    fn new() -> io::Result<Self> {
+        let kept = io::stderr().as_fd().try_clone_to_owned()?;
+        dup2_stderr(OpenOptions::new().write(true).open("/dev/null")?)?;
+        Ok(Self { kept })
     }
 }
 
 impl Drop for Quiet {
     fn drop(&mut self) {
-        // SAFETY: puts back the descriptor that `new` kept, and closes the copy once.
-        unsafe {
-            libc::dup2(self.kept, libc::STDERR_FILENO);
-            libc::close(self.kept);
-        }
+        let _ = dup2_stderr(&self.kept);
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, PipeReader, Read};
-use std::os::fd::AsRawFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{ForkResult, Pid, fork};
+use nix::unistd::{ForkResult, Pid, dup2_stderr, fork};
 
 use super::error::ClientError;
 use super::library::{self, libslurm};
@@ -144,7 +143,7 @@ fn try_in_child() -> Result<(), ClientError> {
         Ok(ForkResult::Child) => {
             // SAFETY: descriptors of our own; a null path as in `initialise`.
             unsafe {
-                libc::dup2(child_end.as_raw_fd(), libc::STDERR_FILENO);
+                let _ = dup2_stderr(&child_end);
                 libslurm().slurm_init(std::ptr::null());
                 libc::_exit(0);
             }

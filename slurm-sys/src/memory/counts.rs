@@ -1,6 +1,7 @@
 //! Numbers that one process counts up and another reads, in memory of a fixed length.
 
 use memmap2::MmapRaw;
+use nix::fcntl::SealFlag;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -30,7 +31,7 @@ impl CountsPage {
         // would have to be found then.
         file.write_all(&vec![0; length(counts)])?;
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-        seal(&file, SEALED_LENGTH | libc::F_SEAL_SEAL)?;
+        seal(&file, SEALED_LENGTH | SealFlag::F_SEAL_SEAL)?;
         CountsPage::of(file, counts)
     }
 

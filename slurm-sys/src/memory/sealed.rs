@@ -1,15 +1,18 @@
 //! Memory that nobody can change, shorten or lengthen any more.
 
 use memmap2::{Mmap, MmapOptions};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, SealFlag, fcntl};
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use slurm_conf::trusted;
 
 /// What keeps memory from faulting under whoever has mapped it.
-pub(super) const SEALED_LENGTH: libc::c_int = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
+pub(super) const SEALED_LENGTH: SealFlag = SealFlag::F_SEAL_SHRINK.union(SealFlag::F_SEAL_GROW);
 
 /// Memory with a descriptor, of which the kernel keeps the length and the content as they are.
 #[derive(Debug)]
@@ -24,7 +27,7 @@ impl SealedMemory {
         let mut file = create(name)?;
         file.write_all(bytes)?;
         file.set_permissions(std::fs::Permissions::from_mode(0o400))?;
-        seal(&file, SEALED_LENGTH | libc::F_SEAL_WRITE | libc::F_SEAL_SEAL)?;
+        seal(&file, SEALED_LENGTH | SealFlag::F_SEAL_WRITE | SealFlag::F_SEAL_SEAL)?;
         Ok(SealedMemory(file))
     }
 
@@ -52,7 +55,7 @@ impl Memory {
     /// Where it is of another length, is not sealed, others could have made it, or it can't be
     /// mapped.
     pub fn shared(file: &File, length: u64) -> io::Result<Memory> {
-        let length = checked(file, length, SEALED_LENGTH | libc::F_SEAL_WRITE)?;
+        let length = checked(file, length, SEALED_LENGTH | SealFlag::F_SEAL_WRITE)?;
         // SAFETY: the kernel has sealed the memory against writing and against a change of its
         // length, for good.
         unsafe { MmapOptions::new().len(length).populate().map(file) }.map(Memory::Shared)
@@ -70,39 +73,29 @@ impl AsRef<[u8]> for Memory {
 
 /// Anonymous memory with a descriptor, which takes seals.
 pub(super) fn create(name: &std::ffi::CStr) -> io::Result<File> {
-    let flags = libc::MFD_ALLOW_SEALING | libc::MFD_CLOEXEC;
+    let flags = MFdFlags::MFD_ALLOW_SEALING | MFdFlags::MFD_CLOEXEC;
     // Kernels before 6.3 do not know the flag that later ones want to be given for memory that is
     // not to be executed.
-    for flags in [flags | libc::MFD_NOEXEC_SEAL, flags] {
-        // SAFETY: the name is a string that lives through the call.
-        let descriptor = unsafe { libc::memfd_create(name.as_ptr(), flags) };
-        if descriptor >= 0 {
-            // SAFETY: the descriptor is new and nobody else's.
-            return Ok(unsafe { File::from_raw_fd(descriptor) });
-        }
-        if io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL) {
-            break;
-        }
-    }
-    Err(io::Error::last_os_error())
+    let not_executed = flags | MFdFlags::from_bits_retain(libc::MFD_NOEXEC_SEAL);
+    let descriptor = match memfd_create(name, not_executed) {
+        Err(Errno::EINVAL) => memfd_create(name, flags)?,
+        outcome => outcome?,
+    };
+    Ok(File::from(descriptor))
 }
 
-pub(super) fn seal(file: &File, seals: libc::c_int) -> io::Result<()> {
-    // SAFETY: the descriptor is open, and the command takes a number.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+pub(super) fn seal(file: &File, seals: SealFlag) -> io::Result<()> {
+    fcntl(file, FcntlArg::F_ADD_SEALS(seals))?;
+    Ok(())
 }
 
 /// Refuses memory that lacks a seal, has another length, or that others than root and this user
 /// made; its length otherwise.
-pub(super) fn checked(file: &File, length: u64, seals: libc::c_int) -> io::Result<usize> {
+pub(super) fn checked(file: &File, length: u64, seals: SealFlag) -> io::Result<usize> {
     let metadata = file.metadata()?;
     trusted::check(&metadata)?;
-    // SAFETY: the descriptor is open, and the command takes nothing.
-    let has = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
-    if has < 0 || has & seals != seals {
+    let has = fcntl(file, FcntlArg::F_GET_SEALS).map(SealFlag::from_bits_retain);
+    if !has.is_ok_and(|has| has.contains(seals)) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not sealed memory"));
     }
     match usize::try_from(length) {

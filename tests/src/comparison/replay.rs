@@ -10,15 +10,18 @@ use simulator::engine::policy::AsSubmitted;
 use simulator::engine::{Backfill, Job, Machine, Order, Record, Scheduler, simulate};
 
 /// Which scheduler of the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Replay {
     /// Slurm's order, and its schedulers with named nodes.
     Slurm,
     /// The same with plans that count nodes.
+    #[strum(serialize = "slurm, by counting")]
     SlurmByCounting,
     /// EASY backfilling, first come first served.
     Easy,
     /// First come, first served, without backfilling.
+    #[strum(serialize = "fcfs")]
     FirstCome,
 }
 
@@ -29,12 +32,7 @@ impl Replay {
     /// Its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Replay::Slurm => "slurm",
-            Replay::SlurmByCounting => "slurm, by counting",
-            Replay::Easy => "easy",
-            Replay::FirstCome => "fcfs",
-        }
+        self.into()
     }
 
     fn scheduler(self, site: &Site) -> Scheduler {

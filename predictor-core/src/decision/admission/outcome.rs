@@ -65,8 +65,9 @@ impl GivenDeadline {
 }
 
 /// What has become of a deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "lowercase")]
 pub enum DeadlineState {
     /// The job has not ended, and the deadline is to come.
     Open,
@@ -85,12 +86,7 @@ impl DeadlineState {
     /// Its name in reports and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            DeadlineState::Open => "open",
-            DeadlineState::Kept => "kept",
-            DeadlineState::Missed => "missed",
-            DeadlineState::Withdrawn => "withdrawn",
-        }
+        self.into()
     }
 
     /// Whether the deadline was kept, where that is decided.

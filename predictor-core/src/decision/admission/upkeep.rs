@@ -91,7 +91,8 @@ pub struct AdmittedJob {
 }
 
 /// How an admission stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum AdmissionState {
     /// The job waits.
     Waiting,
@@ -113,72 +114,53 @@ pub enum AdmissionState {
 
 impl AdmissionState {
     /// All of them.
-    pub const ALL: [AdmissionState; 8] = [
-        AdmissionState::Waiting,
-        AdmissionState::Running,
-        AdmissionState::AtRisk,
-        AdmissionState::Late,
-        AdmissionState::Blocked,
-        AdmissionState::Stopped,
-        AdmissionState::Unusable,
-        AdmissionState::NotEnforced,
-    ];
+    pub const ALL: &[AdmissionState] = <AdmissionState as strum::VariantArray>::VARIANTS;
 
     /// Its name in metrics and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            AdmissionState::Waiting => "waiting",
-            AdmissionState::Running => "running",
-            AdmissionState::AtRisk => "at_risk",
-            AdmissionState::Late => "late",
-            AdmissionState::Blocked => "blocked",
-            AdmissionState::Stopped => "stopped",
-            AdmissionState::Unusable => "unusable",
-            AdmissionState::NotEnforced => "not_enforced",
-        }
+        self.into()
     }
 }
 
 /// What is wanted of an admitted job.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, strum::IntoStaticStr, strum::VariantNames)]
 pub enum AdmissionWanted {
     /// Another place in the order: this much in the place of what was added to its priority.
+    #[strum(serialize = "ordered")]
     Place {
         /// What is to be added.
         added: i64,
     },
     /// Its user is told how likely the deadline is to be kept now.
+    #[strum(serialize = "told")]
     Note {
         /// The probability, where it is known.
         probability: Option<f64>,
     },
     /// An end of it by Slurm, because it is late.
+    #[strum(serialize = "ended")]
     End,
     /// A cancellation of it, because Slurm has not ended it.
+    #[strum(serialize = "cancelled")]
     Cancellation,
     /// A note in its record that it is left alone from now on.
+    #[strum(serialize = "stopped")]
     NoteOfStop,
     /// An end of the promise, which its user is told: the job is an ordinary one from now on, with
     /// its own priority.
+    #[strum(serialize = "promise_ended")]
     EndOfPromise(EndOfPromise),
 }
 
 impl AdmissionWanted {
     /// All names that they have in metrics and logs.
-    pub const NAMES: [&str; 6] = ["ordered", "told", "ended", "cancelled", "stopped", "promise_ended"];
+    pub const NAMES: &[&str] = <AdmissionWanted as strum::VariantNames>::VARIANTS;
 
     /// Its name in metrics and logs.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            AdmissionWanted::Place { .. } => Self::NAMES[0],
-            AdmissionWanted::Note { .. } => Self::NAMES[1],
-            AdmissionWanted::End => Self::NAMES[2],
-            AdmissionWanted::Cancellation => Self::NAMES[3],
-            AdmissionWanted::NoteOfStop => Self::NAMES[4],
-            AdmissionWanted::EndOfPromise(_) => Self::NAMES[5],
-        }
+        self.into()
     }
 
     /// Whether it holds by slurmctld's clock, which is ahead by so much: nothing that ends a job or

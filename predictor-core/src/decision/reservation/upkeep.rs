@@ -28,7 +28,8 @@ const SOONEST: Seconds = Seconds(2);
 const PUT_OFF: Seconds = LONGEST_AHEAD;
 
 /// How a reservation stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum ReservationState {
     /// The job is not eligible yet.
     Deferred,
@@ -50,30 +51,12 @@ pub enum ReservationState {
 
 impl ReservationState {
     /// All of them.
-    pub const ALL: [ReservationState; 8] = [
-        ReservationState::Deferred,
-        ReservationState::Waiting,
-        ReservationState::Running,
-        ReservationState::Missed,
-        ReservationState::Blocked,
-        ReservationState::Stopped,
-        ReservationState::Unusable,
-        ReservationState::NotEnforced,
-    ];
+    pub const ALL: &[ReservationState] = <ReservationState as strum::VariantArray>::VARIANTS;
 
     /// Its name in metrics and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            ReservationState::Deferred => "deferred",
-            ReservationState::Waiting => "waiting",
-            ReservationState::Running => "running",
-            ReservationState::Missed => "missed",
-            ReservationState::Blocked => "blocked",
-            ReservationState::Stopped => "stopped",
-            ReservationState::Unusable => "unusable",
-            ReservationState::NotEnforced => "not_enforced",
-        }
+        self.into()
     }
 }
 

@@ -23,7 +23,8 @@ const SEARCH_QUESTIONS: usize = 400;
 const SEARCH: Evolution = Evolution { population: 24, generations: 12, tournament: 3, crossover: 0.8, mutation: 0.05, elite: 2, seed: 1 };
 
 /// One method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Method {
     Li,
     Best,
@@ -41,15 +42,7 @@ impl Method {
 
     /// Its key in the report.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Method::Li => "li",
-            Method::Best => "best",
-            Method::RangeSets => "range_sets",
-            Method::Smith => "smith",
-            Method::Baseline => "baseline",
-            Method::LastTwo => "last_two",
-            Method::Requested => "requested",
-        }
+        self.into()
     }
 
     /// Whether it is asked where only inexpensive methods are (`Methods::Inexpensive`).

@@ -25,7 +25,8 @@ use crate::evaluation::Methods;
 pub(super) type Bounds = [u32; PERCENTILES];
 
 /// A way to forecast waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum Method {
     /// The default of this project.
     Best,
@@ -34,6 +35,7 @@ pub(super) enum Method {
     /// Instance based, by Li and others.
     Ibl,
     /// Plain k nearest neighbours.
+    #[strum(serialize = "knn")]
     Nearest,
     /// Binomial bounds, by Nurmi and others.
     Qbets,
@@ -47,14 +49,7 @@ impl Method {
 
     /// Its key in reports.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Method::Best => "best",
-            Method::Apq => "apq",
-            Method::Ibl => "ibl",
-            Method::Nearest => "knn",
-            Method::Qbets => "qbets",
-            Method::Zero => "zero",
-        }
+        self.into()
     }
 
     /// Whether it is asked where only inexpensive methods are ([`Methods::Inexpensive`]).

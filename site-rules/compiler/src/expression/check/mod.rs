@@ -172,18 +172,10 @@ fn test(form: Form, fact: Fact) -> Checked {
     Checked { node: Node { kind: Kind::Truth, form }, if_true: Facts::of(fact), if_false: Facts::default() }
 }
 
-fn scope_name(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Job => "job",
-        Scope::Current => "current",
-        Scope::Asked => "asked",
-    }
-}
-
 /// The job that a name stands for.
 fn scope_of(expression: &IdedExpr) -> Option<Scope> {
     let Expr::Ident(name) = &expression.expr else { return None };
-    [Scope::Job, Scope::Current, Scope::Asked].into_iter().find(|scope| scope_name(*scope) == name)
+    name.parse().ok()
 }
 
 fn is_name(expression: &IdedExpr, name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Names and their parts: fields of a job, what surrounds a submission, and the elements of loops.
 
-use super::{Checked, Checker, Result, Variable, plain, scope_name, scope_of, table_name, test};
+use super::{Checked, Checker, Result, Variable, plain, scope_of, table_name, test};
 use crate::expression::facts::{Fact, Facts};
 use crate::expression::node::{Form, Node};
 use crate::problem::{of_lua, suggestion};
@@ -76,7 +76,6 @@ impl Checker<'_> {
 
     /// A field of a job, by the name in front of the dot and its own.
     pub(super) fn field(&self, at: &IdedExpr, scope: Scope, name: &str) -> Result<(FieldNumber, &'static Field)> {
-        let prefix = scope_name(scope);
         match self.names.fields.iter().position(|field| field.name == name) {
             Some(place) => match (u16::try_from(place), self.names.fields.get(place)) {
                 (Ok(number), Some(field)) => Ok((FieldNumber(number), field)),
@@ -85,7 +84,7 @@ impl Checker<'_> {
             None => {
                 let hint = of_lua(name).map(|ours| format!("; rules have it as {ours}"));
                 let closest = hint.unwrap_or_else(|| suggestion(name, self.names.fields.iter().map(|field| field.name)));
-                self.error(at, format!("unknown field {prefix}.{name}{closest}"))
+                self.error(at, format!("unknown field {scope}.{name}{closest}"))
             }
         }
     }
@@ -159,7 +158,7 @@ impl Checker<'_> {
 
     pub(super) fn field_of(&self, at: &IdedExpr, select: &SelectExpr, scope: Scope, known: &Facts) -> Result<Checked> {
         let (number, field) = self.field(at, scope, &select.field)?;
-        let path = format!("{}.{}", scope_name(scope), field.name);
+        let path = format!("{scope}.{}", field.name);
         if field.kind == Kind::Variables {
             return self.error(at, format!("{path} is used as {path}['NAME'], or as 'NAME' in {path}"));
         }

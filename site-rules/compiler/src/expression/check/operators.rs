@@ -1,7 +1,7 @@
 //! Operators: those of logic, from which follows what is known where they are true or false, those
 //! of two values, brackets, and `in`.
 
-use super::{Checked, Checker, Result, is_name, plain, scope_name, scope_of, table_name, test, text_of};
+use super::{Checked, Checker, Result, is_name, plain, scope_of, table_name, test, text_of};
 use crate::expression::caseless::{compared, is_caseless};
 use crate::expression::emit::folded;
 use crate::expression::facts::{Fact, Facts};
@@ -141,7 +141,7 @@ impl Checker<'_> {
         if let Some((scope, field)) = self.environment(of) {
             let name = self.of_kind(index, Kind::Text, known)?.node;
             if !known.has(&Fact::Variable(scope, name.clone())) {
-                let path = format!("{}.{field}", scope_name(scope));
+                let path = format!("{scope}.{field}");
                 return self.error(
                     at,
                     format!(
