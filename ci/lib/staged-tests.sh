@@ -10,7 +10,8 @@ border=(slurm-sys submit-filter spank-plugin tests)
 longest=(changes daemon joint daemon_attacks spank deadline_report command_line queue shares cluster
   burst filter deadline_order reserved_time reservations slurm_comparison daemon_time documentation
   ordinary_user doctor deadline_faults takeover slurm_user)
-# Those that meet no Slurm, or of it only what each release does alike: they run on the machine's own.
+# Those that meet no Slurm, or of it only what each release does alike: they run on the machine's
+# own.
 any_release=(documentation_content module_circles line_width scripts daemon_time deadline_faults)
 declare -A running=()
 own_headers=${SLURM_INCLUDE_DIR-}
@@ -73,9 +74,9 @@ run_staged() {
   running[$release]=$!
 }
 
-# run_all LIST COUNT [COMMAND...] -- [FILTER]: the test programs of the list under the command, COUNT
-# beside each other; what each printed comes when it has ended. LIST.failed lists those that failed.
-# Fails if there are any.
+# run_all LIST COUNT [COMMAND...] -- [FILTER]: the test programs of the list under the command,
+# COUNT beside each other; what each printed comes when it has ended. LIST.failed lists those that
+# failed. Fails if there are any.
 run_all() {
   local list=$1 count=$2 under=() manifest program current=0 begin=$SECONDS
   shift 2
@@ -140,8 +141,8 @@ longest_first() {
   grep -vE "/($(IFS='|' && echo "${longest[*]}"))-[0-9a-f]+\$" "$1" || true
 }
 
-# finish_staged [FILTER]: waits for all that run, and prints what they printed. Then it runs once more
-# what failed, and prints one line for each release.
+# finish_staged [FILTER]: waits for all that run, and prints what they printed. Then it runs once
+# more what failed, and prints one line for each release.
 finish_staged() {
   local release name log
   for release in "${!running[@]}"; do
@@ -161,9 +162,9 @@ finish_staged() {
   done
 }
 
-# summarise WHAT: what test programs printed, in one line. A program that was run once more counts as
-# it ended then. A test that found that it had to be skipped has passed for cargo; it is counted as
-# skipped where its output is shown.
+# summarise WHAT: what test programs printed, in one line. A program that was run once more counts
+# as it ended then. A test that found that it had to be skipped has passed for cargo; it is counted
+# as skipped where its output is shown.
 summarise() {
   awk -v what="$1" '
     /^     Running / { program++; name[program] = $2 }
