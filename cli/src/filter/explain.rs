@@ -1,7 +1,6 @@
 //! `queuecast filter explain`: what rules do with a submission, rule by rule.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -28,7 +27,7 @@ use site_rules::value::Value;
 use slurm_conf::{duration, moment};
 
 use super::people::People;
-use super::sources::{ProblemLine, Sources, problem_lines};
+use super::sources::{ProblemLine, RulesArguments, problem_lines};
 use crate::place::PlaceArguments;
 use crate::slurm_release::SlurmReleaseArguments;
 use crate::user;
@@ -60,10 +59,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Files of rules in their order; once for each [default: queuecast.toml, and the files of
-    /// rules.d beside it].
-    #[arg(long, value_name = "FILE")]
-    rules: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RulesArguments,
 
     /// Who submits, by name or number [default: you].
     #[arg(short, long, value_name = "USER")]
@@ -174,7 +171,7 @@ struct RefusalLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read_at(&arguments.rules, &arguments.place.place())?;
+    let sources = arguments.rules.read_at(&arguments.place.place())?;
     let problems = sources.problems();
     let Some(rules) = &sources.compiled.rules else {
         debug_assert!(sources.count(Severity::Error) > 0);

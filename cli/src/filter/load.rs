@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -10,13 +10,13 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output;
 use rules_compiler::difference::Difference;
-use rules_compiler::files::{compile_files_with, of_site};
+use rules_compiler::files::compile_files_with;
 use rules_compiler::in_force::{self, InForce, LoadState, Loader};
 use serde::Serialize;
 use site_rules::rules::RuleSet;
 use slurm_sys::memory::distrust;
 
-use super::sources::{ProblemLine, counted, line, problem_lines};
+use super::sources::{FilesArguments, ProblemLine, counted, line, named_or_of_site, problem_lines};
 use crate::place::{Place, ReportArguments};
 
 const EXAMPLES: &str = "\
@@ -48,10 +48,8 @@ Keys of --format json:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The files, in the order in which their rules apply [default: queuecast.toml, and the files
-    /// of rules.d beside it].
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    files: FilesArguments,
 
     /// Only say what would change.
     #[arg(long)]
@@ -80,20 +78,13 @@ struct Report {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let place = arguments.report.place();
     let configuration = &place.configuration_path;
-    let files = if arguments.files.is_empty() {
-        let files = of_site(configuration)
-            .with_context(|| format!("the rules beside {} can't be read", configuration.display()))
-            .map_err(Failure::Input)?;
-        if files.is_empty() {
-            return Err(Failure::Input(anyhow!(
-                "there is no {}; name the files, or the configuration in QUEUECAST_CONF",
-                configuration.display()
-            )));
-        }
-        files
-    } else {
-        arguments.files.clone()
-    };
+    let files = named_or_of_site(&arguments.files.files, configuration)?;
+    if files.is_empty() {
+        return Err(Failure::Input(anyhow!(
+            "there is no {}; name the files, or the configuration in QUEUECAST_CONF",
+            configuration.display()
+        )));
+    }
     let tables = in_force::site_tables(&place.directory).or_else(|error| match error.damaged() {
         Some(_) => {
             output::warn(&format!("what queuecastd knew of users and accounts can't be used: {error}"));
@@ -112,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     state.take_problems(&compiled);
     report.problems = std::mem::take(&mut compiled.problems).iter().map(line).collect();
     if let Some(rules) = &compiled.rules {
-        if rules.rules.is_empty() && !arguments.files.is_empty() {
+        if rules.rules.is_empty() && !arguments.files.files.is_empty() {
             return Err(Failure::No(anyhow!(
                 "there are no rules in these files; to switch rules off make the file rules-off in the state directory"
             )));

@@ -28,7 +28,7 @@ use super::people::People;
 use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
 use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
-use super::sources::{Sources, counted};
+use super::sources::{RulesArguments, counted};
 use crate::place::PlaceArguments;
 use crate::report::past::PastArguments;
 use crate::slurm_release::SlurmReleaseArguments;
@@ -76,10 +76,8 @@ Keys of --format json (times in Unix seconds, null where not known):
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Files of rules in their order; once for each [default: queuecast.toml, and the files of
-    /// rules.d beside it].
-    #[arg(long, value_name = "FILE")]
-    rules: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RulesArguments,
 
     /// What the rules are held against.
     #[arg(long, value_enum, default_value_t)]
@@ -147,7 +145,7 @@ struct DifferenceLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut rules = rules_of(Sources::read_at(&arguments.rules, &arguments.place.place())?)?;
+    let mut rules = rules_of(arguments.rules.read_at(&arguments.place.place())?)?;
     if arguments.as_enforced {
         rules.rules.iter_mut().for_each(|rule| rule.mode = Mode::Enforce);
     }
