@@ -16,8 +16,6 @@ use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
-use predictor_core::decision::{Bounds, Situation};
-use predictor_core::forecast::Claimed;
 use serde::Serialize;
 use slurm_conf::moment;
 
@@ -28,7 +26,7 @@ use crate::described::arguments::JobArguments;
 use crate::described::filter::FilterReport;
 use crate::described::given::{OptionReport, remarks};
 use crate::described::trajectory::TrajectoryReport;
-use crate::described::{JobReport, check_clusters, effect, notes, partition_of};
+use crate::described::{JobReport, check_clusters, effect, notes, situation};
 use crate::place::PlaceArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
@@ -158,10 +156,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = place.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
-    let bounds = Bounds::of(&submission, &partition, &snapshot);
-    let situation =
-        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
+    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
 
     let filter = FilterReport::of(&situation, &place);
     let report = Report {

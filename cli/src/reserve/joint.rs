@@ -19,8 +19,7 @@ use command_parts::output;
 use job_types::joint::{MOST_JOINT_JOBS, is_cluster_name};
 use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::time::UnixTime;
-use predictor_core::decision::{Bounds, JointReservation, Situation};
-use predictor_core::forecast::Claimed;
+use predictor_core::decision::JointReservation;
 use serde::Serialize;
 
 use self::set::Choice;
@@ -31,7 +30,7 @@ use crate::described::filter::FilterReport;
 use crate::described::given::{passed_over, remarks};
 use crate::described::job::Job;
 use crate::described::trajectory::CostReport;
-use crate::described::{JobReport, notes, partition_of};
+use crate::described::{JobReport, notes, situation};
 use crate::place::Place;
 
 /// What is to be known of every joint probability.
@@ -214,14 +213,11 @@ fn look_at(
         notes: place.privacy_note().into_iter().collect(),
         choices: Vec::new(),
     };
-    let (partition, policy) = match partition_of(&snapshot, &submission) {
-        Ok(found) => found,
+    let situation = match situation(&snapshot, &submission, now) {
+        Ok(situation) => situation,
         Err(why) => return Ok(ClusterReport { refused: Some(why.to_string()), ..report }),
     };
-    let bounds = Bounds::of(&submission, &partition, &snapshot);
-    let situation =
-        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
-    wanted.get_or_insert(SuccessProbability::AtLeast(policy.success_probability));
+    wanted.get_or_insert(SuccessProbability::AtLeast(situation.policy.success_probability));
     let filter = FilterReport::of(&situation, &place);
     report.job = Some(JobReport::of(&situation, job.user_name.clone()));
     report.mode = Some(filter.mode);
