@@ -30,6 +30,7 @@ mod slurm_release;
 mod slurmdbd_log;
 mod status;
 mod user;
+mod view;
 
 use std::process::ExitCode;
 

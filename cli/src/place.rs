@@ -13,6 +13,7 @@ use command_parts::failure::Failure;
 use command_parts::output::FormatArguments;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
+use predictor_core::decision::Timeliness;
 use predictor_core::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use site_rules::data::{self, DataFile};
@@ -202,6 +203,15 @@ pub(crate) fn ahead(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> String {
         "the snapshot is dated {} ahead of this machine's clock, and is not used; where the clock is right, restart queuecastd",
         snapshot.published_at() - now
     )
+}
+
+/// What is to be said of a snapshot that is too old, or dated ahead of the clock.
+pub(crate) fn note_on_age(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Option<String> {
+    match snapshot.timeliness(now) {
+        Timeliness::Current => None,
+        Timeliness::TooOld => Some(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
+        Timeliness::Ahead => Some(ahead(snapshot, now)),
+    }
 }
 
 /// Whether the system does not let this user read a file, which is private.

@@ -15,7 +15,7 @@ use job_types::number::{JobId, UserId};
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{Reservable, Timeliness, governing, present_probability, was_kept, written_reservation};
+use predictor_core::decision::{Reservable, governing, present_probability, was_kept, written_reservation};
 use predictor_core::forecast::{JobShape, Moment, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
@@ -23,14 +23,12 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{self, QueuedJob};
 
 use self::state::State;
-use crate::cluster::ClusterArguments;
-use crate::columns::{Layout, TableArguments};
+use crate::columns::Layout;
 use crate::expected;
 use crate::genuine::Genuine;
-use crate::live::{self, IterateArguments};
-use crate::place::{ReportArguments, ahead};
-use crate::selection::{JobsArguments, SelectionArguments};
+use crate::place::note_on_age;
 use crate::user;
+use crate::view::ListArguments;
 
 /// List the virtual reservations in the queue, with their state and the present forecast.
 ///
@@ -48,22 +46,7 @@ use crate::user;
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    selection: SelectionArguments,
-
-    #[command(flatten)]
-    jobs: JobsArguments,
-
-    #[command(flatten)]
-    table: TableArguments,
-
-    #[command(flatten)]
-    iterate: IterateArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
-
-    #[command(flatten)]
-    report: ReportArguments,
+    list: ListArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -132,19 +115,20 @@ struct ReservationReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.cluster.is_of_slurm_here()?;
-    live::show(arguments.iterate, arguments.report.format, || {
-        let written = output::tell(arguments.report.format, &report(arguments)?, text::text)?;
-        Ok((written.bare(arguments.table.noheader), ExitCode::SUCCESS))
+    let ListArguments { view, .. } = &arguments.list;
+    view.cluster.is_of_slurm_here()?;
+    view.show(|| {
+        let written = output::tell(view.format(), &report(arguments)?, text::text)?;
+        Ok((arguments.list.written(written), ExitCode::SUCCESS))
     })
 }
 
 fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let now = output::now();
-    let wanted = arguments.selection.selection(&arguments.jobs)?;
-    let layout = arguments.table.layout(&columns::COLUMNS, columns::DEFAULT).map_err(Failure::Input)?;
+    let wanted = arguments.list.selection()?;
+    let layout = arguments.list.layout(&columns::COLUMNS, columns::DEFAULT)?;
     let jobs = controller::jobs().map_err(|error| Failure::Input(error.into()))?;
-    let place = arguments.report.place();
+    let place = arguments.list.view.place_here();
     let snapshot = place.snapshot();
     let known = snapshot.as_ref().ok();
     let expected = expected::starts(known);
@@ -163,11 +147,7 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let mut notes: Vec<String> = place.privacy_note().into_iter().collect();
     match &snapshot {
         Err(error) => notes.push(format!("nothing is forecast: {error}")),
-        Ok(snapshot) => match snapshot.timeliness(now) {
-            Timeliness::Current => {}
-            Timeliness::TooOld => notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
-            Timeliness::Ahead => notes.push(ahead(snapshot, now)),
-        },
+        Ok(snapshot) => notes.extend(note_on_age(snapshot, now)),
     }
     Ok(Report {
         generation: known.map(Snapshot::generation),

@@ -24,11 +24,10 @@ use slurm_conf::ConfigurationError;
 
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
-use crate::cluster::ClusterArguments;
 use crate::exit_status::NO_SNAPSHOT;
-use crate::live::{self, IterateArguments};
-use crate::place::{Place, ReportArguments, ahead};
+use crate::place::{Place, ahead};
 use crate::policy_report::PolicyReport;
+use crate::view::ViewArguments;
 
 /// Show whether queuecast works: the snapshot, what is in it, the modes, the site's own rules, and
 /// what the submit filter did.
@@ -40,13 +39,7 @@ use crate::policy_report::PolicyReport;
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    iterate: IterateArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
-
-    #[command(flatten)]
-    report: ReportArguments,
+    view: ViewArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -183,18 +176,18 @@ struct PartitionReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    live::show(arguments.iterate, arguments.report.format, || told(arguments))
+    arguments.view.show(|| told(arguments))
 }
 
 /// The report as of now, and the exit status.
 fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
-    let place = arguments.cluster.place(arguments.report.place())?;
+    let place = arguments.view.place()?;
     let report = Report::of(&place, output::now());
     let status = match report.snapshot.content {
         None => NO_SNAPSHOT,
         Some(_) => u8::from(!report.acts),
     };
-    Ok((output::tell(arguments.report.format, &report, text::text)?, ExitCode::from(status)))
+    Ok((output::tell(arguments.view.format(), &report, text::text)?, ExitCode::from(status)))
 }
 
 impl Report {
