@@ -24,7 +24,7 @@ use predictor_core::forecast::{Claimed, JobShape, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
-use crate::place::ahead;
+use crate::installation::ahead;
 
 /// The job as it would be submitted.
 #[derive(Debug, Serialize)]

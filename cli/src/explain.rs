@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The job as it is now. A job that carries no record is shown as well, before the reason is told.
 fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
     let name = arguments.job;
-    let job = source::find(name, &Genuine::at(&arguments.view.place_here()))?.ok_or_else(|| {
+    let job = source::find(name, &Genuine::at(&arguments.view.installation_here()))?.ok_or_else(|| {
         Failure::No(anyhow!(
             "neither slurmctld nor slurmdbd knows a job {name}; `sacct --starttime=2000-01-01 --jobs={name}` would show it"
         ))
@@ -117,7 +117,7 @@ fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
 /// When a job that waits is expected to start, by the plan of the queue; `None` where that is not
 /// known.
 fn expected_start(job: &Job, arguments: &Arguments) -> Option<i64> {
-    let snapshot = arguments.view.place_here().snapshot().ok()?;
+    let snapshot = arguments.view.installation_here().snapshot().ok()?;
     expected::starts(Some(&snapshot)).get(&job.id).copied()
 }
 

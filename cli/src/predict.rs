@@ -27,7 +27,7 @@ use crate::described::filter::FilterReport;
 use crate::described::given::{OptionReport, remarks};
 use crate::described::trajectory::TrajectoryReport;
 use crate::described::{JobReport, check_clusters, effect, notes, situation};
-use crate::place::PlaceArguments;
+use crate::installation::InstallationArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
 ///
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     #[command(next_help_heading = "Options")]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     /// Also draw the probability of starting over time and the ranges of run times into this file,
     /// which has to end in .svg or .png.
@@ -152,13 +152,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut described = arguments.job.clone();
     let not_read = described.take_standard_input().context("standard input").map_err(Failure::Input)?;
     let job = described.job(&[], &arguments.asked, now).map_err(Failure::Input)?;
-    let place = arguments.place.place();
-    let snapshot = place.needed_snapshot()?;
+    let installation = arguments.installation.find();
+    let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
     let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
 
-    let filter = FilterReport::of(&situation, &place);
+    let filter = FilterReport::of(&situation, &installation);
     let report = Report {
         generation: snapshot.generation(),
         snapshot_age_s: snapshot.age(now).0,
@@ -171,7 +171,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         trajectory: TrajectoryReport::of(&situation, filter.decided_size()),
         filter,
         sbatch_options: OptionReport::all(&job),
-        notes: (place.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)))
+        notes: (installation.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)))
             .chain(not_read.map(str::to_owned))
             .collect(),
         now,

@@ -18,7 +18,7 @@ use serde::Serialize;
 use slurm_sys::client::controller::{self, QueuedJob};
 
 use crate::columns::Layout;
-use crate::place::note_on_age;
+use crate::installation::note_on_age;
 use crate::selection::Selection;
 use crate::user;
 use crate::view::ListArguments;
@@ -142,8 +142,8 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let now = output::now();
     let wanted = arguments.list.selection()?;
     let layout = arguments.list.layout(&columns::COLUMNS, columns::DEFAULT)?;
-    let place = arguments.list.view.place()?;
-    let snapshot = place.needed_snapshot()?;
+    let installation = arguments.list.view.installation()?;
+    let snapshot = installation.needed_snapshot()?;
     let partitions: Vec<&str> = snapshot.partitions().map(|partition| partition.name).collect();
     if let Some(unknown) = wanted.partitions().iter().find(|name| !partitions.contains(&name.as_str())) {
         return Err(Failure::Input(anyhow!("no partition {unknown:?} in the snapshot; there are: {}", partitions.join(", "))));
@@ -163,7 +163,7 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
         is_complete: plan.map(|plan| plan.is_complete),
         pending_jobs: plan.map(|plan| plan.pending_jobs),
         jobs,
-        notes: place.privacy_note().into_iter().chain(notes(&snapshot, now)).collect(),
+        notes: installation.privacy_note().into_iter().chain(notes(&snapshot, now)).collect(),
         now,
         is_filtered: !wanted.is_all(),
         layout,

@@ -26,7 +26,7 @@ use self::state::State;
 use crate::columns::Layout;
 use crate::expected;
 use crate::genuine::Genuine;
-use crate::place::note_on_age;
+use crate::installation::note_on_age;
 use crate::user;
 use crate::view::ListArguments;
 
@@ -128,11 +128,11 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let wanted = arguments.list.selection()?;
     let layout = arguments.list.layout(&columns::COLUMNS, columns::DEFAULT)?;
     let jobs = controller::jobs().map_err(|error| Failure::Input(error.into()))?;
-    let place = arguments.list.view.place_here();
-    let snapshot = place.snapshot();
+    let installation = arguments.list.view.installation_here();
+    let snapshot = installation.snapshot();
     let known = snapshot.as_ref().ok();
     let expected = expected::starts(known);
-    let genuine = Genuine::at(&place);
+    let genuine = Genuine::at(&installation);
     let is_meant = |job: &&QueuedJob| {
         genuine.believes_queued(job)
             && wanted.means_user(job.user_id)
@@ -144,7 +144,7 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
         jobs.iter().filter(is_meant).filter_map(|job| ReservationReport::of(job, known, &expected, now)).collect();
     reservations.sort_by_key(|reservation| (reservation.reserved_at, reservation.job_id));
     layout.sort(&mut reservations);
-    let mut notes: Vec<String> = place.privacy_note().into_iter().collect();
+    let mut notes: Vec<String> = installation.privacy_note().into_iter().collect();
     match &snapshot {
         Err(error) => notes.push(format!("nothing is forecast: {error}")),
         Ok(snapshot) => notes.extend(note_on_age(snapshot, now)),

@@ -27,7 +27,7 @@ use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::trajectory::TrajectoryReport;
 use crate::described::{JobReport, check_clusters, effect, notes, situation};
-use crate::place::PlaceArguments;
+use crate::installation::InstallationArguments;
 
 /// Say what it takes to have nodes at a time, and with which probability.
 ///
@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     #[command(next_help_heading = "Options")]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     /// Also draw the probability and the cost over the time at which the job becomes eligible into
     /// this file, which has to end in .svg or .png.
@@ -178,14 +178,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !arguments.clusters.is_empty() {
         return joint::run(arguments, &asked, &job, not_read, now);
     }
-    let place = arguments.place.place();
-    let snapshot = place.needed_snapshot()?;
+    let installation = arguments.installation.find();
+    let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
     let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
     let wanted = arguments.probability.unwrap_or(SuccessProbability::AtLeast(situation.policy.success_probability));
 
-    let filter = FilterReport::of(&situation, &place);
+    let filter = FilterReport::of(&situation, &installation);
     let chosen = Offer::of(&situation, wanted);
     let given = chosen.reservation.is_some();
     let is_done = given && filter.mode == Mode::Enforce && !is_left(&filter);
@@ -203,7 +203,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         offers: Offer::several(&situation, wanted),
         trajectory: TrajectoryReport::of(&situation, None),
         sbatch_options: OptionReport::all(&job),
-        notes: place
+        notes: installation
             .privacy_note()
             .into_iter()
             .chain(notes(&situation))

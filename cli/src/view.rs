@@ -9,8 +9,8 @@ use command_parts::output::{FormatArguments, Written};
 
 use crate::cluster::ClusterArguments;
 use crate::columns::{Column, Layout, TableArguments};
+use crate::installation::{Installation, ReportArguments};
 use crate::live::{self, IterateArguments};
-use crate::place::{Place, ReportArguments};
 use crate::selection::{JobsArguments, Selection, SelectionArguments};
 
 /// Says of which cluster a view is, and whether it is told once or again and again.
@@ -40,17 +40,17 @@ impl ViewArguments {
         self.report.format
     }
 
-    /// The place of the snapshot on this host, whichever cluster it is of.
-    pub(crate) fn place_here(&self) -> Place {
-        self.report.place()
+    /// The installation on this host, whichever cluster it is of.
+    pub(crate) fn installation_here(&self) -> Installation {
+        self.report.installation()
     }
 
-    /// The place of the snapshot of the cluster that is meant.
+    /// The installation of the cluster that is meant.
     ///
     /// # Errors
     /// A cluster of which nothing is known here.
-    pub(crate) fn place(&self) -> Result<Place, Failure> {
-        self.cluster.place(self.report.place())
+    pub(crate) fn installation(&self) -> Result<Installation, Failure> {
+        self.cluster.installation(self.report.installation())
     }
 }
 

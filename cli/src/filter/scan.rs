@@ -20,7 +20,7 @@ use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
 use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
 use super::sources::{RulesArguments, counted};
-use crate::place::PlaceArguments;
+use crate::installation::InstallationArguments;
 use crate::report::past::PastArguments;
 use crate::slurm_release::own_release;
 
@@ -79,7 +79,7 @@ pub(crate) struct Arguments {
     jobs: usize,
 
     #[command(flatten)]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     #[command(flatten)]
     format: FormatArguments,
@@ -131,7 +131,7 @@ struct JobLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let rules = rules_of(arguments.rules.read_at(&arguments.place.place())?)?;
+    let rules = rules_of(arguments.rules.read_at(&arguments.installation.find())?)?;
     let report = report(arguments, &rules).map_err(Failure::Input)?;
     output::print(arguments.format, &report, text)?;
     Ok(ExitCode::SUCCESS)
@@ -140,7 +140,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn report(arguments: &Arguments, rules: &RuleSet) -> anyhow::Result<Report> {
     let past = arguments.past.past()?;
     let cluster = site()?.cluster;
-    let mut scan = Scan::new(rules, arguments.jobs, People::of(&arguments.place.place()));
+    let mut scan = Scan::new(rules, arguments.jobs, People::of(&arguments.installation.find()));
     match controller::queue_described() {
         Ok((queue, jobs)) => {
             let by_number: BTreeMap<JobId, &QueuedJob> = queue.jobs.iter().map(|job| (job.job_id, job)).collect();

@@ -15,7 +15,7 @@ use rules_compiler::site_tables::SiteTables;
 use serde::Serialize;
 use slurm_conf::Configuration;
 
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// Names files of rules, for a command that is about rules alone.
 #[derive(Debug, Args)]
@@ -52,8 +52,8 @@ impl RulesArguments {
     ///
     /// # Errors
     /// The site's own files can't be listed.
-    pub(super) fn read_at(&self, place: &Place) -> Result<Sources, Failure> {
-        Sources::read_with(&self.rules, in_force::site_tables(&place.directory).ok().flatten().as_ref())
+    pub(super) fn read_at(&self, installation: &Installation) -> Result<Sources, Failure> {
+        Sources::read_with(&self.rules, in_force::site_tables(&installation.directory).ok().flatten().as_ref())
     }
 }
 

@@ -12,7 +12,7 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::expected;
-use crate::place::{Place, note_on_age};
+use crate::installation::{Installation, note_on_age};
 use crate::user;
 
 /// A job of the queue that was admitted with a deadline.
@@ -75,9 +75,14 @@ impl OpenJob {
 }
 
 /// Those in the queue, the next to fall due first.
-pub(super) fn open_jobs(queued: &[(&QueuedJob, &str)], place: &Place, now: UnixTime, notes: &mut Vec<String>) -> Vec<OpenJob> {
-    let snapshot = place.snapshot();
-    notes.extend(place.privacy_note());
+pub(super) fn open_jobs(
+    queued: &[(&QueuedJob, &str)],
+    installation: &Installation,
+    now: UnixTime,
+    notes: &mut Vec<String>,
+) -> Vec<OpenJob> {
+    let snapshot = installation.snapshot();
+    notes.extend(installation.privacy_note());
     match &snapshot {
         Err(error) => notes.push(format!("when waiting jobs start is not known: {error}")),
         Ok(snapshot) => notes.extend(note_on_age(snapshot, now)),
