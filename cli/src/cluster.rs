@@ -5,7 +5,7 @@ use clap::Args;
 use command_parts::failure::Failure;
 use slurm_sys::client::site;
 
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// Slurm's variable for the same.
 const VARIABLE: &str = "SLURM_CLUSTERS";
@@ -45,25 +45,25 @@ impl ClusterArguments {
         Ok(Some(named))
     }
 
-    /// The place of the snapshot of the cluster that is meant.
+    /// The installation of the cluster that is meant.
     ///
     /// # Errors
     /// A cluster of which nothing is known here.
-    pub(crate) fn place(&self, place: Place) -> Result<Place, Failure> {
-        let Some(named) = self.named()? else { return Ok(place) };
-        let place = match place.clusters.get(&named.name).cloned() {
-            Some(directory) => place.with_directory(directory),
-            None => place,
+    pub(crate) fn installation(&self, installation: Installation) -> Result<Installation, Failure> {
+        let Some(named) = self.named()? else { return Ok(installation) };
+        let installation = match installation.clusters.get(&named.name).cloned() {
+            Some(directory) => installation.with_directory(directory),
+            None => installation,
         };
         // Without a snapshot there is nothing that could be of another cluster.
-        let Ok(snapshot) = place.snapshot() else { return Ok(place) };
+        let Ok(snapshot) = installation.snapshot() else { return Ok(installation) };
         let found = snapshot.provenance().cluster.to_owned();
         if found == named.name {
-            return Ok(place);
+            return Ok(installation);
         }
         Err(named.refused(&format!(
             "the snapshot in {} is of cluster {found}; ask on a host of {}, or set its state directory under [clusters] of queuecast.toml",
-            place.directory.display(),
+            installation.directory.display(),
             named.name
         )))
     }

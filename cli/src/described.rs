@@ -15,17 +15,16 @@ use anyhow::{anyhow, bail};
 use command_parts::output::count;
 use job_types::number::UserId;
 use job_types::options::Mode;
-use job_types::policy::{Admission, Policy};
+use job_types::policy::Admission;
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
-use job_types::time::Seconds;
-use predictor_core::decision::{Situation, Submission, Timeliness, mode_of};
-use predictor_core::forecast::{JobShape, WaitForecaster};
-use predictor_core::site::Partition;
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::decision::{Bounds, Situation, Submission, Timeliness, mode_of};
+use predictor_core::forecast::{Claimed, JobShape, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
-use crate::place::ahead;
+use crate::installation::ahead;
 
 /// The job as it would be submitted.
 #[derive(Debug, Serialize)]
@@ -95,15 +94,25 @@ pub(crate) fn check_clusters(job: &job::Job, snapshot: &Snapshot<Vec<u8>>) -> an
     }
 }
 
-/// The partition and the policy that the filter would take.
-pub(crate) fn partition_of<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &Submission<'_>) -> anyhow::Result<(Partition<'a>, Policy)> {
-    submission.governed_by(snapshot).ok_or_else(|| {
+/// What the filter would decide about a submission from, if nothing was decided about since the
+/// snapshot was made.
+///
+/// # Errors
+/// The snapshot has no such partition; those that it has are named.
+pub(crate) fn situation<'a>(
+    snapshot: &'a Snapshot<Vec<u8>>,
+    submission: &'a Submission<'a>,
+    now: UnixTime,
+) -> anyhow::Result<Situation<'a, Snapshot<Vec<u8>>>> {
+    let (partition, policy) = submission.governed_by(snapshot).ok_or_else(|| {
         let known = snapshot.partitions().map(|partition| partition.name.to_owned()).collect::<Vec<_>>().join(", ");
         match submission.partitions().next() {
             None => anyhow!("no default partition; name one with --partition: {known}"),
             Some(name) => anyhow!("no partition {name:?} in the snapshot; there are: {known}"),
         }
-    })
+    })?;
+    let bounds = Bounds::of(submission, &partition, snapshot);
+    Ok(Situation { forecasts: snapshot, partition, policy, submission, bounds, now, claimed: Claimed::default() })
 }
 
 /// What else is to be known.

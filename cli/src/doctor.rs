@@ -49,7 +49,7 @@ use self::report::{ConfigurationFile, Report};
 use self::role::Role;
 use self::slurm::Slurm;
 use crate::exit_status::NoSlurmctld;
-use crate::place::{Place, ReportArguments};
+use crate::installation::{Installation, ReportArguments};
 
 /// Find what is wrong with an installation of queuecast, and say what to do.
 ///
@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
-    let place = arguments.report.place();
+    let installation = arguments.report.installation();
     let host = fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default();
     let programs = Programs::find();
     let slurm = Slurm::read(&programs);
@@ -162,7 +162,7 @@ fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
         warnings: 0,
         not_checked: 0,
         checks: Vec::new(),
-        files: files(&slurm, stack.as_ref(), &place),
+        files: files(&slurm, stack.as_ref(), &installation),
         nodes: Vec::new(),
     };
     report.take(versions::check(&programs, &slurm, &targets, slurmctld_process, asked.as_ref(), role));
@@ -170,15 +170,15 @@ fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
         report.take(plugins::check(&slurm, targets.slurmctld.as_ref(), slurmctld_process));
     }
     report.take(spank::check(&slurm, stack.as_ref(), targets.spank.as_ref(), role));
-    report.take(configuration::check(&place, &slurm, answer, role));
+    report.take(configuration::check(&installation, &slurm, answer, role));
     if role != Role::Node {
         // Only now: slurmctld may have taken a while to answer.
         let now = output::now();
-        let (checks, snapshot) = state_directory::check(&place, &slurm, role, now);
+        let (checks, snapshot) = state_directory::check(&installation, &slurm, role, now);
         report.take(checks);
         if role == Role::Controller {
-            report.take(rules::check(&place, &slurm, now));
-            report.take(daemon::check(&place, snapshot.as_ref(), now));
+            report.take(rules::check(&installation, &slurm, now));
+            report.take(daemon::check(&installation, snapshot.as_ref(), now));
         }
     }
     if let Some(list) = &arguments.nodes {
@@ -201,15 +201,15 @@ fn nodes_of(list: &str, answer: Option<&Answer>) -> Result<Vec<String>, Failure>
 }
 
 /// The configuration files that all hosts should have alike.
-fn files(slurm: &Slurm, stack: Option<&Plugstack>, place: &Place) -> Vec<ConfigurationFile> {
+fn files(slurm: &Slurm, stack: Option<&Plugstack>, installation: &Installation) -> Vec<ConfigurationFile> {
     let file = |name: &str, path: Option<&Path>, hash: Option<u64>| {
         Some(ConfigurationFile { name: name.to_owned(), path: path?.to_owned(), hash: format!("{:016x}", hash?) })
     };
-    let toml = fs::read(&place.configuration_path).ok().map(|bytes| xxh3_64(&bytes));
+    let toml = fs::read(&installation.configuration_path).ok().map(|bytes| xxh3_64(&bytes));
     [
         file("slurm.conf", slurm.path.as_deref(), slurm.hash),
         file("plugstack.conf", slurm.plugstack.as_deref(), stack.and_then(|stack| stack.hash)),
-        file("queuecast.toml", Some(&place.configuration_path), toml),
+        file("queuecast.toml", Some(&installation.configuration_path), toml),
     ]
     .into_iter()
     .flatten()

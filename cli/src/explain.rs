@@ -18,12 +18,10 @@ use serde::Serialize;
 use self::deadline::DeadlineReport;
 use self::outcome::{Change, JobOutcome};
 use self::source::Job;
-use crate::cluster::ClusterArguments;
 use crate::expected;
 use crate::genuine::Genuine;
 use crate::job_name::JobName;
-use crate::live::{self, IterateArguments};
-use crate::place::ReportArguments;
+use crate::view::ViewArguments;
 
 /// Show what queuecast decided about a job and why, and hold the forecast against what happened.
 ///
@@ -41,13 +39,7 @@ pub(crate) struct Arguments {
     job: JobName,
 
     #[command(flatten)]
-    iterate: IterateArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
-
-    #[command(flatten)]
-    report: ReportArguments,
+    view: ViewArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -98,21 +90,21 @@ pub(super) struct Report {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.cluster.is_of_slurm_here()?;
-    live::show(arguments.iterate, arguments.report.format, || told(arguments))
+    arguments.view.cluster.is_of_slurm_here()?;
+    arguments.view.show(|| told(arguments))
 }
 
 /// The job as it is now. A job that carries no record is shown as well, before the reason is told.
 fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
     let name = arguments.job;
-    let job = source::find(name, &Genuine::at(&arguments.report.place()))?.ok_or_else(|| {
+    let job = source::find(name, &Genuine::at(&arguments.view.installation_here()))?.ok_or_else(|| {
         Failure::No(anyhow!(
             "neither slurmctld nor slurmdbd knows a job {name}; `sacct --starttime=2000-01-01 --jobs={name}` would show it"
         ))
     })?;
     let expected_start = if job.started.is_none() { expected_start(&job, arguments) } else { None };
     let report = Report::of(job, expected_start, output::now());
-    let written = output::tell(arguments.report.format, &report, text::text)?;
+    let written = output::tell(arguments.view.format(), &report, text::text)?;
     match report.problem {
         Some(problem) => {
             written.print()?;
@@ -125,7 +117,7 @@ fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
 /// When a job that waits is expected to start, by the plan of the queue; `None` where that is not
 /// known.
 fn expected_start(job: &Job, arguments: &Arguments) -> Option<i64> {
-    let snapshot = arguments.report.place().snapshot().ok()?;
+    let snapshot = arguments.view.installation_here().snapshot().ok()?;
     expected::starts(Some(&snapshot)).get(&job.id).copied()
 }
 

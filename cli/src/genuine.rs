@@ -12,7 +12,7 @@ use slurm_sys::client::EndedJobRecord;
 use slurm_sys::client::controller::QueuedJob;
 use slurm_sys::record_key;
 
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// What records are checked by.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub(crate) enum Genuine {
 
 impl Genuine {
     /// By the key in a state directory, where there is one that can be read.
-    pub(crate) fn at(place: &Place) -> Self {
-        match record_key::read(&place.directory.join(RECORD_KEY)) {
+    pub(crate) fn at(installation: &Installation) -> Self {
+        match record_key::read(&installation.directory.join(RECORD_KEY)) {
             Ok(key) => Self::ByKey(key),
             Err(error) => {
                 // Most users may not read it. One that is not as it should be is told.

@@ -15,10 +15,10 @@ mod export_swf;
 mod filter;
 mod genuine;
 mod import_swf;
+mod installation;
 mod job_name;
 mod live;
 mod no_snapshot;
-mod place;
 mod policy_report;
 mod predict;
 mod queue;
@@ -30,6 +30,7 @@ mod slurm_release;
 mod slurmdbd_log;
 mod status;
 mod user;
+mod view;
 
 use std::process::ExitCode;
 

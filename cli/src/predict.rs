@@ -16,8 +16,6 @@ use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
-use predictor_core::decision::{Bounds, Situation};
-use predictor_core::forecast::Claimed;
 use serde::Serialize;
 use slurm_conf::moment;
 
@@ -28,8 +26,8 @@ use crate::described::arguments::JobArguments;
 use crate::described::filter::FilterReport;
 use crate::described::given::{OptionReport, remarks};
 use crate::described::trajectory::TrajectoryReport;
-use crate::described::{JobReport, check_clusters, effect, notes, partition_of};
-use crate::place::PlaceArguments;
+use crate::described::{JobReport, check_clusters, effect, notes, situation};
+use crate::installation::InstallationArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
 ///
@@ -62,7 +60,7 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     #[command(next_help_heading = "Options")]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     /// Also draw the probability of starting over time and the ranges of run times into this file,
     /// which has to end in .svg or .png.
@@ -154,16 +152,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut described = arguments.job.clone();
     let not_read = described.take_standard_input().context("standard input").map_err(Failure::Input)?;
     let job = described.job(&[], &arguments.asked, now).map_err(Failure::Input)?;
-    let place = arguments.place.place();
-    let snapshot = place.needed_snapshot()?;
+    let installation = arguments.installation.find();
+    let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
-    let bounds = Bounds::of(&submission, &partition, &snapshot);
-    let situation =
-        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
+    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
 
-    let filter = FilterReport::of(&situation, &place);
+    let filter = FilterReport::of(&situation, &installation);
     let report = Report {
         generation: snapshot.generation(),
         snapshot_age_s: snapshot.age(now).0,
@@ -176,7 +171,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         trajectory: TrajectoryReport::of(&situation, filter.decided_size()),
         filter,
         sbatch_options: OptionReport::all(&job),
-        notes: (place.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)))
+        notes: (installation.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)))
             .chain(not_read.map(str::to_owned))
             .collect(),
         now,

@@ -3,27 +3,25 @@
 mod columns;
 mod text;
 
-use command_parts::failure::Failure;
-use command_parts::output::{self, Written};
-use job_types::number::{JobId, UserId};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, Written};
+use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::Timeliness;
 use predictor_core::queue_plan::PlannedJob;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 use slurm_sys::client::controller::{self, QueuedJob};
 
-use crate::cluster::ClusterArguments;
-use crate::columns::{Layout, TableArguments};
-use crate::live::{self, IterateArguments};
-use crate::place::{ReportArguments, ahead};
-use crate::selection::{JobsArguments, Selection, SelectionArguments};
+use crate::columns::Layout;
+use crate::installation::note_on_age;
+use crate::selection::Selection;
 use crate::user;
+use crate::view::ListArguments;
 
 /// List the jobs that wait, with the starts that are expected of them.
 ///
@@ -43,22 +41,7 @@ use crate::user;
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    selection: SelectionArguments,
-
-    #[command(flatten)]
-    jobs: JobsArguments,
-
-    #[command(flatten)]
-    table: TableArguments,
-
-    #[command(flatten)]
-    iterate: IterateArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
-
-    #[command(flatten)]
-    report: ReportArguments,
+    list: ListArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -145,22 +128,22 @@ struct JobReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    live::show(arguments.iterate, arguments.report.format, || told(arguments))
+    arguments.list.view.show(|| told(arguments))
 }
 
 /// The queue as it is now, and the exit status.
 fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
     let report = report(arguments)?;
     let status = ExitCode::from(u8::from(report.plan_at.is_none()));
-    Ok((output::tell(arguments.report.format, &report, text::text)?.bare(arguments.table.noheader), status))
+    Ok((arguments.list.written(output::tell(arguments.list.view.format(), &report, text::text)?), status))
 }
 
 fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let now = output::now();
-    let wanted = arguments.selection.selection(&arguments.jobs)?;
-    let layout = arguments.table.layout(&columns::COLUMNS, columns::DEFAULT).map_err(Failure::Input)?;
-    let place = arguments.cluster.place(arguments.report.place())?;
-    let snapshot = place.needed_snapshot()?;
+    let wanted = arguments.list.selection()?;
+    let layout = arguments.list.layout(&columns::COLUMNS, columns::DEFAULT)?;
+    let installation = arguments.list.view.installation()?;
+    let snapshot = installation.needed_snapshot()?;
     let partitions: Vec<&str> = snapshot.partitions().map(|partition| partition.name).collect();
     if let Some(unknown) = wanted.partitions().iter().find(|name| !partitions.contains(&name.as_str())) {
         return Err(Failure::Input(anyhow!("no partition {unknown:?} in the snapshot; there are: {}", partitions.join(", "))));
@@ -180,7 +163,7 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
         is_complete: plan.map(|plan| plan.is_complete),
         pending_jobs: plan.map(|plan| plan.pending_jobs),
         jobs,
-        notes: place.privacy_note().into_iter().chain(notes(&snapshot, now)).collect(),
+        notes: installation.privacy_note().into_iter().chain(notes(&snapshot, now)).collect(),
         now,
         is_filtered: !wanted.is_all(),
         layout,
@@ -189,7 +172,7 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
 
 /// What slurmctld tells of the jobs, by their numbers.
 fn queued(arguments: &Arguments) -> Result<BTreeMap<JobId, QueuedJob>, Failure> {
-    arguments.cluster.is_of_slurm_here()?;
+    arguments.list.view.cluster.is_of_slurm_here()?;
     let jobs = controller::jobs().map_err(|error| Failure::Input(error.into()))?;
     Ok(jobs.into_iter().map(|job| (job.job_id, job)).collect())
 }
@@ -238,12 +221,7 @@ impl JobReport {
 
 /// What else is to be known.
 fn notes(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Vec<String> {
-    let mut notes = Vec::new();
-    match snapshot.timeliness(now) {
-        Timeliness::Current => {}
-        Timeliness::TooOld => notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
-        Timeliness::Ahead => notes.push(ahead(snapshot, now)),
-    }
+    let mut notes: Vec<String> = note_on_age(snapshot, now).into_iter().collect();
     let Some(plan) = snapshot.plan() else {
         notes.push(
             "the snapshot has no plan of the queue: slurmctld was not read, or planning took too long (see the log of queuecastd)"

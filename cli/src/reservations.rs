@@ -15,7 +15,7 @@ use job_types::number::{JobId, UserId};
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{Reservable, Timeliness, governing, present_probability, was_kept, written_reservation};
+use predictor_core::decision::{Reservable, governing, present_probability, was_kept, written_reservation};
 use predictor_core::forecast::{JobShape, Moment, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
@@ -23,14 +23,12 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{self, QueuedJob};
 
 use self::state::State;
-use crate::cluster::ClusterArguments;
-use crate::columns::{Layout, TableArguments};
+use crate::columns::Layout;
 use crate::expected;
 use crate::genuine::Genuine;
-use crate::live::{self, IterateArguments};
-use crate::place::{ReportArguments, ahead};
-use crate::selection::{JobsArguments, SelectionArguments};
+use crate::installation::note_on_age;
 use crate::user;
+use crate::view::ListArguments;
 
 /// List the virtual reservations in the queue, with their state and the present forecast.
 ///
@@ -48,22 +46,7 @@ use crate::user;
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    selection: SelectionArguments,
-
-    #[command(flatten)]
-    jobs: JobsArguments,
-
-    #[command(flatten)]
-    table: TableArguments,
-
-    #[command(flatten)]
-    iterate: IterateArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
-
-    #[command(flatten)]
-    report: ReportArguments,
+    list: ListArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -132,23 +115,24 @@ struct ReservationReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    arguments.cluster.is_of_slurm_here()?;
-    live::show(arguments.iterate, arguments.report.format, || {
-        let written = output::tell(arguments.report.format, &report(arguments)?, text::text)?;
-        Ok((written.bare(arguments.table.noheader), ExitCode::SUCCESS))
+    let ListArguments { view, .. } = &arguments.list;
+    view.cluster.is_of_slurm_here()?;
+    view.show(|| {
+        let written = output::tell(view.format(), &report(arguments)?, text::text)?;
+        Ok((arguments.list.written(written), ExitCode::SUCCESS))
     })
 }
 
 fn report(arguments: &Arguments) -> Result<Report, Failure> {
     let now = output::now();
-    let wanted = arguments.selection.selection(&arguments.jobs)?;
-    let layout = arguments.table.layout(&columns::COLUMNS, columns::DEFAULT).map_err(Failure::Input)?;
+    let wanted = arguments.list.selection()?;
+    let layout = arguments.list.layout(&columns::COLUMNS, columns::DEFAULT)?;
     let jobs = controller::jobs().map_err(|error| Failure::Input(error.into()))?;
-    let place = arguments.report.place();
-    let snapshot = place.snapshot();
+    let installation = arguments.list.view.installation_here();
+    let snapshot = installation.snapshot();
     let known = snapshot.as_ref().ok();
     let expected = expected::starts(known);
-    let genuine = Genuine::at(&place);
+    let genuine = Genuine::at(&installation);
     let is_meant = |job: &&QueuedJob| {
         genuine.believes_queued(job)
             && wanted.means_user(job.user_id)
@@ -160,14 +144,10 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
         jobs.iter().filter(is_meant).filter_map(|job| ReservationReport::of(job, known, &expected, now)).collect();
     reservations.sort_by_key(|reservation| (reservation.reserved_at, reservation.job_id));
     layout.sort(&mut reservations);
-    let mut notes: Vec<String> = place.privacy_note().into_iter().collect();
+    let mut notes: Vec<String> = installation.privacy_note().into_iter().collect();
     match &snapshot {
         Err(error) => notes.push(format!("nothing is forecast: {error}")),
-        Ok(snapshot) => match snapshot.timeliness(now) {
-            Timeliness::Current => {}
-            Timeliness::TooOld => notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
-            Timeliness::Ahead => notes.push(ahead(snapshot, now)),
-        },
+        Ok(snapshot) => notes.extend(note_on_age(snapshot, now)),
     }
     Ok(Report {
         generation: known.map(Snapshot::generation),

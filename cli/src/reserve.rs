@@ -17,8 +17,6 @@ use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::options::{Asked, EarlyStart, Mode, SuccessProbability};
 use job_types::time::UnixTime;
-use predictor_core::decision::{Bounds, Situation};
-use predictor_core::forecast::Claimed;
 use serde::Serialize;
 use slurm_conf::moment;
 
@@ -28,8 +26,8 @@ use crate::described::arguments::JobArguments;
 use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::trajectory::TrajectoryReport;
-use crate::described::{JobReport, check_clusters, effect, notes, partition_of};
-use crate::place::PlaceArguments;
+use crate::described::{JobReport, check_clusters, effect, notes, situation};
+use crate::installation::InstallationArguments;
 
 /// Say what it takes to have nodes at a time, and with which probability.
 ///
@@ -81,7 +79,7 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     #[command(next_help_heading = "Options")]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     /// Also draw the probability and the cost over the time at which the job becomes eligible into
     /// this file, which has to end in .svg or .png.
@@ -180,17 +178,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if !arguments.clusters.is_empty() {
         return joint::run(arguments, &asked, &job, not_read, now);
     }
-    let place = arguments.place.place();
-    let snapshot = place.needed_snapshot()?;
+    let installation = arguments.installation.find();
+    let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    let (partition, policy) = partition_of(&snapshot, &submission).map_err(Failure::Input)?;
-    let bounds = Bounds::of(&submission, &partition, &snapshot);
-    let situation =
-        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
-    let wanted = arguments.probability.unwrap_or(SuccessProbability::AtLeast(policy.success_probability));
+    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
+    let wanted = arguments.probability.unwrap_or(SuccessProbability::AtLeast(situation.policy.success_probability));
 
-    let filter = FilterReport::of(&situation, &place);
+    let filter = FilterReport::of(&situation, &installation);
     let chosen = Offer::of(&situation, wanted);
     let given = chosen.reservation.is_some();
     let is_done = given && filter.mode == Mode::Enforce && !is_left(&filter);
@@ -208,7 +203,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         offers: Offer::several(&situation, wanted),
         trajectory: TrajectoryReport::of(&situation, None),
         sbatch_options: OptionReport::all(&job),
-        notes: place
+        notes: installation
             .privacy_note()
             .into_iter()
             .chain(notes(&situation))

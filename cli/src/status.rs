@@ -24,11 +24,10 @@ use slurm_conf::ConfigurationError;
 
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
-use crate::cluster::ClusterArguments;
 use crate::exit_status::NO_SNAPSHOT;
-use crate::live::{self, IterateArguments};
-use crate::place::{Place, ReportArguments, ahead};
+use crate::installation::{Installation, ahead};
 use crate::policy_report::PolicyReport;
+use crate::view::ViewArguments;
 
 /// Show whether queuecast works: the snapshot, what is in it, the modes, the site's own rules, and
 /// what the submit filter did.
@@ -40,13 +39,7 @@ use crate::policy_report::PolicyReport;
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    iterate: IterateArguments,
-
-    #[command(flatten)]
-    cluster: ClusterArguments,
-
-    #[command(flatten)]
-    report: ReportArguments,
+    view: ViewArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -183,23 +176,23 @@ struct PartitionReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    live::show(arguments.iterate, arguments.report.format, || told(arguments))
+    arguments.view.show(|| told(arguments))
 }
 
 /// The report as of now, and the exit status.
 fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
-    let place = arguments.cluster.place(arguments.report.place())?;
-    let report = Report::of(&place, output::now());
+    let installation = arguments.view.installation()?;
+    let report = Report::of(&installation, output::now());
     let status = match report.snapshot.content {
         None => NO_SNAPSHOT,
         Some(_) => u8::from(!report.acts),
     };
-    Ok((output::tell(arguments.report.format, &report, text::text)?, ExitCode::from(status)))
+    Ok((output::tell(arguments.view.format(), &report, text::text)?, ExitCode::from(status)))
 }
 
 impl Report {
-    fn of(place: &Place, now: UnixTime) -> Self {
-        let read = place.snapshot();
+    fn of(installation: &Installation, now: UnixTime) -> Self {
+        let read = installation.snapshot();
         let snapshot = read.as_ref().ok();
         let state = match &read {
             Err(none) => none.word(),
@@ -209,13 +202,13 @@ impl Report {
                 Timeliness::Ahead => "ahead",
             },
         };
-        let kill_switch = place.kill_switch();
+        let kill_switch = installation.kill_switch();
         let problem = match (&read, &kill_switch) {
             (_, Some(off)) => Some(format!("switched off by {}; remove the file to switch on again", off.display())),
             (Err(none), None) => Some(none.to_string()),
             (Ok(snapshot), None) => problem_of(snapshot, now),
         };
-        let (counters, counters_error) = counters(place);
+        let (counters, counters_error) = counters(installation);
         let rewritten_at_least = counters.as_ref().map(|counters| {
             let counted = |name| counters.get(name).copied().unwrap_or(0);
             // A submission is deferred or reserved but not both, and molded beside either or alone.
@@ -224,18 +217,18 @@ impl Report {
         Self {
             acts: problem.is_none(),
             problem,
-            state_directory: place.directory.clone(),
+            state_directory: installation.directory.clone(),
             kill_switch: kill_switch.is_some(),
-            configuration: ConfigurationReport::of(place, snapshot),
+            configuration: ConfigurationReport::of(installation, snapshot),
             policy: snapshot.map(|snapshot| (&snapshot.provenance().site_policy).into()),
             partitions: snapshot.map_or_else(Vec::new, partitions),
             snapshot: SnapshotReport {
                 state,
-                path: place.snapshot_path(),
+                path: installation.snapshot_path(),
                 error: read.as_ref().err().map(ToString::to_string),
                 content: snapshot.map(|snapshot| Content::of(snapshot, now)),
             },
-            rules: RulesReport::of(place),
+            rules: RulesReport::of(installation),
             counters,
             counters_error,
             rewritten_at_least,
@@ -290,14 +283,14 @@ impl Content {
 }
 
 impl ConfigurationReport {
-    fn of(place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>) -> Self {
+    fn of(installation: &Installation, snapshot: Option<&Snapshot<Vec<u8>>>) -> Self {
         let provenance = snapshot.map(Snapshot::provenance);
         let loaded_at = provenance.as_ref().map(|provenance| provenance.configuration_loaded_at).filter(|at| at.0 > 0);
-        let written_at = place.configuration_written_at;
+        let written_at = installation.configuration_written_at;
         Self {
-            path: place.configuration_path.clone(),
-            error: place.configuration_error.as_ref().map(ToString::to_string),
-            is_missing: matches!(place.configuration_error, Some(ConfigurationError::Missing { .. })),
+            path: installation.configuration_path.clone(),
+            error: installation.configuration_error.as_ref().map(ToString::to_string),
+            is_missing: matches!(installation.configuration_error, Some(ConfigurationError::Missing { .. })),
             error_in_force: provenance.map(|provenance| provenance.configuration_error.to_owned()).filter(|error| !error.is_empty()),
             loaded_at: loaded_at.map(|at| at.0),
             changed_since: loaded_at.zip(written_at).is_some_and(|(loaded, written)| written > loaded),
@@ -337,9 +330,9 @@ impl PartitionReport {
 }
 
 /// What the filter counted, or why that is not known.
-fn counters(place: &Place) -> (Option<BTreeMap<&'static str, u64>>, Option<String>) {
-    let path = place.counters_path();
-    match place.counted() {
+fn counters(installation: &Installation) -> (Option<BTreeMap<&'static str, u64>>, Option<String>) {
+    let path = installation.counters_path();
+    match installation.counted() {
         Ok(Some(counted)) => (Some(counted.named().collect()), None),
         Ok(None) => {
             (None, Some(format!("{}: not the counters of this release; install plugin and command of one release", path.display())))

@@ -6,11 +6,14 @@ mod deferral;
 mod log;
 pub mod methods;
 mod molding;
+mod picture;
 mod policies;
 mod published;
 mod reservations;
 mod run;
 mod run_times;
+#[cfg(test)]
+mod sample;
 mod tables;
 mod waits;
 
@@ -132,6 +135,14 @@ impl<L> Reports<L> {
         match self {
             Self::One(log) => std::slice::from_ref(log),
             Self::Several { logs } => logs,
+        }
+    }
+
+    /// The reports for people: `one` tells of one log, `several` of more.
+    fn text(&self, one: impl FnOnce(&L) -> String, several: impl FnOnce(&[L]) -> String) -> String {
+        match self {
+            Self::One(log) => one(log),
+            Self::Several { logs } => several(logs),
         }
     }
 }

@@ -251,7 +251,7 @@ fn every_failure_and_warning_of_the_daemon_is_explained() {
 fn every_reason_for_having_no_snapshot_or_no_slurm_is_explained() {
     unexplained(&literals(&[
         "cli/src/no_snapshot.rs",
-        "cli/src/place.rs",
+        "cli/src/installation.rs",
         "predictor-core/src/snapshot/reader.rs",
         "slurm-sys/src/client/error.rs",
         "slurm-sys/src/accounting/error.rs",

@@ -8,7 +8,7 @@ use predictor_core::decision::{Arrival, Changes, Decision, Gate, NoState, Situat
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
-use crate::place::{Place, ahead};
+use crate::installation::{Installation, ahead};
 
 /// What the filter would do.
 #[derive(Debug, Serialize)]
@@ -79,10 +79,10 @@ impl From<Changes> for ChangesReport {
 impl FilterReport {
     /// What the filter would do now. Jobs that were submitted since the snapshot are not known
     /// here, as they are to the filter.
-    pub(crate) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, place: &Place) -> Self {
+    pub(crate) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, installation: &Installation) -> Self {
         let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
         let mode = mode_of(&submission.asked, policy);
-        let off = place.kill_switch();
+        let off = installation.kill_switch();
         let standing = Standing { is_off: off.is_some(), is_transparent: snapshot.has_transparent_policy() };
         let arrival = Arrival { configured: Some(*policy), ..Arrival::of(submission) };
         let verdict = gate(&arrival, Some(standing), || match snapshot.timeliness(*now) {

@@ -12,13 +12,13 @@ use super::permissions::{self, SlurmUser};
 use super::report::Checks;
 use super::role::Role;
 use super::slurm::Slurm;
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// Checks slurm.conf and the configuration of queuecast.
-pub(super) fn check(place: &Place, slurm: &Slurm, answer: Option<&Answer>, role: Role) -> Checks {
+pub(super) fn check(installation: &Installation, slurm: &Slurm, answer: Option<&Answer>, role: Role) -> Checks {
     let mut checks = Checks::of("Configuration");
     slurm_conf(&mut checks, slurm);
-    let path = &place.configuration_path;
+    let path = &installation.configuration_path;
     match (Configuration::load(path), role) {
         (Err(ConfigurationError::Missing { .. }), Role::Node) => {
             checks.not_checked("queuecast.toml", format!("there is no {}; it is not needed here", path.display()));

@@ -8,14 +8,14 @@ use slurm_conf::trusted::read_owned;
 
 use super::report::Checks;
 use super::running;
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// The checks. `snapshot` is what it published last.
-pub(super) fn check(place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: UnixTime) -> Checks {
+pub(super) fn check(installation: &Installation, snapshot: Option<&Snapshot<Vec<u8>>>, now: UnixTime) -> Checks {
     let mut checks = Checks::of("queuecastd");
-    process(&mut checks, place, snapshot, now);
+    process(&mut checks, installation, snapshot, now);
     if let Some(snapshot) = snapshot {
-        configuration(&mut checks, place, snapshot, now);
+        configuration(&mut checks, installation, snapshot, now);
         sources(&mut checks, snapshot, now);
         clocks(&mut checks, snapshot);
     }
@@ -24,9 +24,9 @@ pub(super) fn check(place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: Un
 
 /// It keeps its number in the file that it locks. Where it is a process that this host does not
 /// show, a young snapshot tells of it.
-fn process(checks: &mut Checks, place: &Place, snapshot: Option<&Snapshot<Vec<u8>>>, now: UnixTime) {
+fn process(checks: &mut Checks, installation: &Installation, snapshot: Option<&Snapshot<Vec<u8>>>, now: UnixTime) {
     const NAME: &str = "process";
-    let lock = place.directory.join("lock");
+    let lock = installation.directory.join("lock");
     let number = read_owned(&lock, 64).ok().and_then(|bytes| String::from_utf8_lossy(&bytes).trim().parse().ok());
     match number.filter(|&process| running::is_called(process, "queuecastd")) {
         Some(process) if running::has_been_replaced(process) == Ok(true) => checks.warning(
@@ -41,13 +41,13 @@ fn process(checks: &mut Checks, place: &Place, snapshot: Option<&Snapshot<Vec<u8
         ),
         None => checks.failed(
             NAME,
-            format!("none runs on {}", place.directory.display()),
+            format!("none runs on {}", installation.directory.display()),
             "start it as SlurmUser (`systemctl start queuecastd`); where it ends again, `journalctl -u queuecastd` says why",
         ),
     }
 }
 
-fn configuration(checks: &mut Checks, place: &Place, snapshot: &Snapshot<Vec<u8>>, now: UnixTime) {
+fn configuration(checks: &mut Checks, installation: &Installation, snapshot: &Snapshot<Vec<u8>>, now: UnixTime) {
     const NAME: &str = "its configuration";
     let provenance = snapshot.provenance();
     let loaded_at = provenance.configuration_loaded_at;
@@ -55,12 +55,12 @@ fn configuration(checks: &mut Checks, place: &Place, snapshot: &Snapshot<Vec<u8>
     let error = provenance.configuration_error;
     if !error.is_empty() {
         // Where there is no file the defaults are in force, and the site may mean that.
-        if place.configuration_written_at.is_none() {
+        if installation.configuration_written_at.is_none() {
             return checks.warning(NAME, error, "install etc/queuecast.toml there, then `systemctl reload queuecastd`");
         }
         return checks.failed(NAME, format!("when it was last loaded: {error}"), advice);
     }
-    if place.configuration_written_at.is_some_and(|written| loaded_at.0 > 0 && written > loaded_at) {
+    if installation.configuration_written_at.is_some_and(|written| loaded_at.0 > 0 && written > loaded_at) {
         let found = format!("loaded {}, and written to since", moment_and_distance(loaded_at, now));
         return checks.warning(NAME, found, "take it up: `systemctl reload queuecastd`");
     }

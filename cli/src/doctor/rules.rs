@@ -11,15 +11,15 @@ use slurm_conf::state_directory::{RULES, RULES_OFF};
 use super::permissions;
 use super::report::Checks;
 use super::slurm::Slurm;
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// The checks.
-pub(super) fn check(place: &Place, slurm: &Slurm, now: UnixTime) -> Checks {
+pub(super) fn check(installation: &Installation, slurm: &Slurm, now: UnixTime) -> Checks {
     let mut checks = Checks::of("Rules");
-    in_force(&mut checks, place, slurm, now);
-    files(&mut checks, place, now);
-    folder(&mut checks, place, slurm);
-    let off = place.directory.join(RULES_OFF);
+    in_force(&mut checks, installation, slurm, now);
+    files(&mut checks, installation, now);
+    folder(&mut checks, installation, slurm);
+    let off = installation.directory.join(RULES_OFF);
     if off.symlink_metadata().is_ok() {
         let off = off.display();
         checks.warning(
@@ -32,17 +32,17 @@ pub(super) fn check(place: &Place, slurm: &Slurm, now: UnixTime) -> Checks {
 }
 
 /// Whether the plugin can take up the rules that are there.
-fn in_force(checks: &mut Checks, place: &Place, slurm: &Slurm, now: UnixTime) {
+fn in_force(checks: &mut Checks, installation: &Installation, slurm: &Slurm, now: UnixTime) {
     const NAME: &str = "in force";
-    let path = place.directory.join(RULES);
+    let path = installation.directory.join(RULES);
     if let Some(reason) = fs::metadata(&path).ok().and_then(|metadata| permissions::distrust(&metadata, slurm.slurm_user.as_ref())) {
         let found = format!("{}: {reason}; the plugin does not use it", path.display());
         return checks.failed(NAME, found, "remove it, and load the rules again (`systemctl reload queuecastd`)");
     }
-    match in_force::read(&place.directory) {
+    match in_force::read(&installation.directory) {
         Ok(None) => checks.ok(NAME, "none"),
         Ok(Some((rules, number))) => {
-            let told = in_force::state(&place.directory).ok().flatten().and_then(|state| state.in_force);
+            let told = in_force::state(&installation.directory).ok().flatten().and_then(|state| state.in_force);
             let since = told.filter(|told| told.number == in_force::written(number));
             let since = since.map(|told| format!(", since {} by {}", moment_and_distance(UnixTime(told.since), now), told.by.name()));
             checks.ok(NAME, format!("{} rules{}", rules.rules.len(), since.unwrap_or_default()));
@@ -56,9 +56,9 @@ fn in_force(checks: &mut Checks, place: &Place, slurm: &Slurm, now: UnixTime) {
 }
 
 /// Whether the files were free of errors when they were last compiled.
-fn files(checks: &mut Checks, place: &Place, now: UnixTime) {
+fn files(checks: &mut Checks, installation: &Installation, now: UnixTime) {
     const NAME: &str = "their files";
-    let state = match in_force::state(&place.directory) {
+    let state = match in_force::state(&installation.directory) {
         Ok(Some(state)) => state,
         Ok(None) => return checks.not_checked(NAME, "nobody has compiled them yet"),
         Err(error) => return checks.not_checked(NAME, error.to_string()),
@@ -75,9 +75,9 @@ fn files(checks: &mut Checks, place: &Place, now: UnixTime) {
 }
 
 /// Whether others can write what decides about all submissions.
-fn folder(checks: &mut Checks, place: &Place, slurm: &Slurm) {
+fn folder(checks: &mut Checks, installation: &Installation, slurm: &Slurm) {
     const NAME: &str = "their permissions";
-    let configuration = &place.configuration_path;
+    let configuration = &installation.configuration_path;
     let folder = configuration.with_file_name(FOLDER);
     let Ok(files) = of_site(configuration) else {
         return checks.failed(NAME, format!("{} can't be read", folder.display()), format!("`chmod a+rX {}`", folder.display()));

@@ -16,13 +16,13 @@ use super::permissions;
 use super::report::Checks;
 use super::role::Role;
 use super::slurm::Slurm;
+use crate::installation::{Installation, ahead};
 use crate::no_snapshot::NoSnapshot;
-use crate::place::{Place, ahead};
 
 /// The checks, and the snapshot where there is one.
-pub(super) fn check(place: &Place, slurm: &Slurm, role: Role, now: UnixTime) -> (Checks, Option<Snapshot<Vec<u8>>>) {
+pub(super) fn check(installation: &Installation, slurm: &Slurm, role: Role, now: UnixTime) -> (Checks, Option<Snapshot<Vec<u8>>>) {
     let mut checks = Checks::of("State directory");
-    let directory = &place.directory;
+    let directory = &installation.directory;
     match fs::metadata(directory) {
         Err(error) if error.kind() == ErrorKind::NotFound && role == Role::Login => {
             let found = format!(
@@ -48,7 +48,7 @@ pub(super) fn check(place: &Place, slurm: &Slurm, role: Role, now: UnixTime) -> 
     if role == Role::Controller {
         local(&mut checks, directory);
     }
-    if let Some(off) = place.kill_switch() {
+    if let Some(off) = installation.kill_switch() {
         let off = off.display();
         checks.warning(
             "kill switch",
@@ -58,9 +58,9 @@ pub(super) fn check(place: &Place, slurm: &Slurm, role: Role, now: UnixTime) -> 
     } else {
         checks.ok("kill switch", "off");
     }
-    let snapshot = snapshot(&mut checks, place, slurm, now);
+    let snapshot = snapshot(&mut checks, installation, slurm, now);
     if role == Role::Controller {
-        counters(&mut checks, place, slurm);
+        counters(&mut checks, installation, slurm);
     }
     (checks, snapshot)
 }
@@ -116,10 +116,10 @@ fn passable(checks: &mut Checks, directory: &Path) {
     }
 }
 
-fn snapshot(checks: &mut Checks, place: &Place, slurm: &Slurm, now: UnixTime) -> Option<Snapshot<Vec<u8>>> {
+fn snapshot(checks: &mut Checks, installation: &Installation, slurm: &Slurm, now: UnixTime) -> Option<Snapshot<Vec<u8>>> {
     const NAME: &str = "snapshot";
-    let path = place.snapshot_path();
-    let snapshot = match place.snapshot() {
+    let path = installation.snapshot_path();
+    let snapshot = match installation.snapshot() {
         Ok(snapshot) => snapshot,
         Err(NoSnapshot::Absent(directory)) => {
             checks.failed(NAME, format!("none in {}", directory.display()), "start queuecastd (`systemctl start queuecastd`)");
@@ -151,10 +151,10 @@ fn snapshot(checks: &mut Checks, place: &Place, slurm: &Slurm, now: UnixTime) ->
     Some(snapshot)
 }
 
-fn counters(checks: &mut Checks, place: &Place, slurm: &Slurm) {
+fn counters(checks: &mut Checks, installation: &Installation, slurm: &Slurm) {
     const NAME: &str = "plugin's counters";
-    let path = place.counters_path();
-    match place.counted() {
+    let path = installation.counters_path();
+    match installation.counted() {
         Ok(Some(_)) => checks.ok(NAME, path.display().to_string()),
         Ok(None) => checks.warning(
             NAME,

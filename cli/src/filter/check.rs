@@ -1,6 +1,5 @@
 //! `queuecast filter check`: what is wrong with files of rules.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -10,7 +9,7 @@ use command_parts::output::{self, FormatArguments};
 use rules_compiler::problem::Severity;
 use serde::Serialize;
 
-use super::sources::{ProblemLine, Sources, counted, problem_lines};
+use super::sources::{FilesArguments, ProblemLine, counted, problem_lines};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,10 +25,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The files, in the order in which their rules apply [default: queuecast.toml, and the files
-    /// of rules.d beside it].
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    files: FilesArguments,
 
     #[command(flatten)]
     format: FormatArguments,
@@ -49,7 +46,7 @@ struct Report {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read(&arguments.files)?;
+    let sources = arguments.files.read()?;
     let encoded = match &sources.compiled.rules {
         Some(rules) => Some(site_rules::file::encode(rules).context("the rules can't be kept").map_err(Failure::No)?),
         None => None,

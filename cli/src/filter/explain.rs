@@ -1,7 +1,6 @@
 //! `queuecast filter explain`: what rules do with a submission, rule by rule.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -28,8 +27,8 @@ use site_rules::value::Value;
 use slurm_conf::{duration, moment};
 
 use super::people::People;
-use super::sources::{ProblemLine, Sources, problem_lines};
-use crate::place::PlaceArguments;
+use super::sources::{ProblemLine, RulesArguments, problem_lines};
+use crate::installation::InstallationArguments;
 use crate::slurm_release::SlurmReleaseArguments;
 use crate::user;
 
@@ -60,10 +59,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Files of rules in their order; once for each [default: queuecast.toml, and the files of
-    /// rules.d beside it].
-    #[arg(long, value_name = "FILE")]
-    rules: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RulesArguments,
 
     /// Who submits, by name or number [default: you].
     #[arg(short, long, value_name = "USER")]
@@ -119,7 +116,7 @@ pub(crate) struct Arguments {
     all: bool,
 
     #[command(flatten)]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     #[command(flatten)]
     format: FormatArguments,
@@ -174,7 +171,7 @@ struct RefusalLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read_at(&arguments.rules, &arguments.place.place())?;
+    let sources = arguments.rules.read_at(&arguments.installation.find())?;
     let problems = sources.problems();
     let Some(rules) = &sources.compiled.rules else {
         debug_assert!(sources.count(Severity::Error) > 0);
@@ -213,7 +210,7 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
     if arguments.current.is_some() && !is_modification {
         return Err(anyhow!("--current is the job that scontrol update is to change, and this command submits one"));
     }
-    let place = arguments.place.place();
+    let installation = arguments.installation.find();
     let (request, job, current) = if is_modification {
         let job = modification::of(&arguments.command, now, &setting.zone)?;
         let current = match &arguments.current {
@@ -221,13 +218,13 @@ fn submission(arguments: &Arguments) -> anyhow::Result<DescribedSubmission> {
                 let job = command_line::parse(line, &setting, |script| std::fs::read_to_string(script).ok()).context("--current")?;
                 Some((job, Seconds::ZERO))
             }
-            None => place.rules_data().and_then(|data| known_job(&data, &job, now)),
+            None => installation.rules_data().and_then(|data| known_job(&data, &job, now)),
         };
         (Request::Modify, job, current)
     } else {
         (Request::Submit, command_line::of(&arguments.command, &setting, |script| std::fs::read_to_string(script).ok())?, None)
     };
-    let known = People::of(&place).user(id, name);
+    let known = People::of(&installation).user(id, name);
     let is_root = arguments.root || known.is_root;
     let groups = if arguments.group.is_empty() { known.groups.clone() } else { Some(arguments.group.clone()) };
     Ok(DescribedSubmission {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
@@ -10,14 +10,14 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output;
 use rules_compiler::difference::Difference;
-use rules_compiler::files::{compile_files_with, of_site};
+use rules_compiler::files::compile_files_with;
 use rules_compiler::in_force::{self, InForce, LoadState, Loader};
 use serde::Serialize;
 use site_rules::rules::RuleSet;
 use slurm_sys::memory::distrust;
 
-use super::sources::{ProblemLine, counted, line, problem_lines};
-use crate::place::{Place, ReportArguments};
+use super::sources::{FilesArguments, ProblemLine, counted, line, named_or_of_site, problem_lines};
+use crate::installation::{Installation, ReportArguments};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,7 +26,7 @@ Examples:
   queuecast filter load --dry-run
       only print what would change
   queuecast filter load /root/maintenance.toml
-      put the rules of another file in force, in the place of all others, until queuecastd reads
+      put the rules of another file in force, in the installation of all others, until queuecastd reads
       the site's own files again: when one of them changes, at a reload, or at its start
 
 Keys of --format json:
@@ -48,10 +48,8 @@ Keys of --format json:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The files, in the order in which their rules apply [default: queuecast.toml, and the files
-    /// of rules.d beside it].
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    files: FilesArguments,
 
     /// Only say what would change.
     #[arg(long)]
@@ -78,23 +76,16 @@ struct Report {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let place = arguments.report.place();
-    let configuration = &place.configuration_path;
-    let files = if arguments.files.is_empty() {
-        let files = of_site(configuration)
-            .with_context(|| format!("the rules beside {} can't be read", configuration.display()))
-            .map_err(Failure::Input)?;
-        if files.is_empty() {
-            return Err(Failure::Input(anyhow!(
-                "there is no {}; name the files, or the configuration in QUEUECAST_CONF",
-                configuration.display()
-            )));
-        }
-        files
-    } else {
-        arguments.files.clone()
-    };
-    let tables = in_force::site_tables(&place.directory).or_else(|error| match error.damaged() {
+    let installation = arguments.report.installation();
+    let configuration = &installation.configuration_path;
+    let files = named_or_of_site(&arguments.files.files, configuration)?;
+    if files.is_empty() {
+        return Err(Failure::Input(anyhow!(
+            "there is no {}; name the files, or the configuration in QUEUECAST_CONF",
+            configuration.display()
+        )));
+    }
+    let tables = in_force::site_tables(&installation.directory).or_else(|error| match error.damaged() {
         Some(_) => {
             output::warn(&format!("what queuecastd knew of users and accounts can't be used: {error}"));
             Ok(None)
@@ -112,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     state.take_problems(&compiled);
     report.problems = std::mem::take(&mut compiled.problems).iter().map(line).collect();
     if let Some(rules) = &compiled.rules {
-        if rules.rules.is_empty() && !arguments.files.is_empty() {
+        if rules.rules.is_empty() && !arguments.files.files.is_empty() {
             return Err(Failure::No(anyhow!(
                 "there are no rules in these files; to switch rules off make the file rules-off in the state directory"
             )));
@@ -120,7 +111,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         if compiled.asks_for_site_tables && tables.is_none() {
             return Err(Failure::No(anyhow!(
                 "the rules ask for qualities of service, associations, users or partitions, which queuecastd has not written into {} yet",
-                place.directory.display()
+                installation.directory.display()
             )));
         }
         if compiled.asks_for_default_partition && tables.is_none() {
@@ -128,12 +119,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 "the site's default partition is not known before queuecastd has run: until then job.partitions has none for a job that names none",
             );
         }
-        let before = before(&place.directory)?;
+        let before = before(&installation.directory)?;
         let Difference { added, removed, changed, is_reordered, has_other_settings } = Difference::between(&before, rules);
         (report.added, report.removed, report.changed) = (added, removed, changed);
         (report.reordered, report.other_settings) = (is_reordered, has_other_settings);
         if !arguments.dry_run {
-            put(&place, rules, &report.files, state)?;
+            put(&installation, rules, &report.files, state)?;
             report.loaded = true;
         }
     }
@@ -154,8 +145,8 @@ fn before(directory: &Path) -> Result<RuleSet, Failure> {
     }
 }
 
-fn put(place: &Place, rules: &RuleSet, files: &[String], mut state: LoadState) -> Result<(), Failure> {
-    let directory = &place.directory;
+fn put(installation: &Installation, rules: &RuleSet, files: &[String], mut state: LoadState) -> Result<(), Failure> {
+    let directory = &installation.directory;
     let metadata = fs::metadata(directory)
         .with_context(|| format!("the state directory {} can't be used", directory.display()))
         .map_err(Failure::No)?;

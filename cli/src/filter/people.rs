@@ -8,7 +8,7 @@ use nix::unistd::{Group, User, getgrouplist};
 use rules_compiler::described::DescribedUser;
 use site_rules::data::DataFile;
 
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// What is known of users, each asked for once.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub(super) struct People {
 
 impl People {
     /// With what the daemon has written into the state directory.
-    pub(super) fn of(place: &Place) -> Self {
-        People { data: place.rules_data(), groups: BTreeMap::new() }
+    pub(super) fn of(installation: &Installation) -> Self {
+        People { data: installation.rules_data(), groups: BTreeMap::new() }
     }
 
     /// A user with the groups and the rights that are known.

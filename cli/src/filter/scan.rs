@@ -1,7 +1,6 @@
 //! `queuecast filter scan`: which jobs rules would touch or refuse.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -20,8 +19,8 @@ use super::people::People;
 use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
 use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
-use super::sources::{Sources, counted};
-use crate::place::PlaceArguments;
+use super::sources::{RulesArguments, counted};
+use crate::installation::InstallationArguments;
 use crate::report::past::PastArguments;
 use crate::slurm_release::own_release;
 
@@ -65,10 +64,8 @@ Keys of --format json (times in Unix seconds, null where not known):
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Files of rules in their order; once for each [default: queuecast.toml, and the files of
-    /// rules.d beside it].
-    #[arg(long, value_name = "FILE")]
-    rules: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RulesArguments,
 
     #[command(flatten)]
     past: PastArguments,
@@ -82,7 +79,7 @@ pub(crate) struct Arguments {
     jobs: usize,
 
     #[command(flatten)]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     #[command(flatten)]
     format: FormatArguments,
@@ -134,7 +131,7 @@ struct JobLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let rules = rules_of(Sources::read_at(&arguments.rules, &arguments.place.place())?)?;
+    let rules = rules_of(arguments.rules.read_at(&arguments.installation.find())?)?;
     let report = report(arguments, &rules).map_err(Failure::Input)?;
     output::print(arguments.format, &report, text)?;
     Ok(ExitCode::SUCCESS)
@@ -143,7 +140,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn report(arguments: &Arguments, rules: &RuleSet) -> anyhow::Result<Report> {
     let past = arguments.past.past()?;
     let cluster = site()?.cluster;
-    let mut scan = Scan::new(rules, arguments.jobs, People::of(&arguments.place.place()));
+    let mut scan = Scan::new(rules, arguments.jobs, People::of(&arguments.installation.find()));
     match controller::queue_described() {
         Ok((queue, jobs)) => {
             let by_number: BTreeMap<JobId, &QueuedJob> = queue.jobs.iter().map(|job| (job.job_id, job)).collect();

@@ -28,8 +28,8 @@ use super::people::People;
 use super::reasons::{self, ReasonLine, Reasons};
 use super::recorded::{Filled, RecordedJob};
 use super::replay::{AboutJob, recorded_jobs, rules_of, say_left_out, show};
-use super::sources::{Sources, counted};
-use crate::place::PlaceArguments;
+use super::sources::{RulesArguments, counted};
+use crate::installation::InstallationArguments;
 use crate::report::past::PastArguments;
 use crate::slurm_release::SlurmReleaseArguments;
 use crate::user;
@@ -76,10 +76,8 @@ Keys of --format json (times in Unix seconds, null where not known):
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Files of rules in their order; once for each [default: queuecast.toml, and the files of
-    /// rules.d beside it].
-    #[arg(long, value_name = "FILE")]
-    rules: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RulesArguments,
 
     /// What the rules are held against.
     #[arg(long, value_enum, default_value_t)]
@@ -105,7 +103,7 @@ pub(crate) struct Arguments {
     jobs: usize,
 
     #[command(flatten)]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     #[command(flatten)]
     format: FormatArguments,
@@ -147,7 +145,7 @@ struct DifferenceLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut rules = rules_of(Sources::read_at(&arguments.rules, &arguments.place.place())?)?;
+    let mut rules = rules_of(arguments.rules.read_at(&arguments.installation.find())?)?;
     if arguments.as_enforced {
         rules.rules.iter_mut().for_each(|rule| rule.mode = Mode::Enforce);
     }
@@ -158,24 +156,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn report(arguments: &Arguments, rules: &RuleSet) -> anyhow::Result<Report> {
     let mut notes = Vec::new();
-    let place = arguments.place.place();
+    let installation = arguments.installation.find();
     let before = match arguments.against {
         Against::Records if arguments.commands.is_some() => {
             return Err(anyhow!("--against records needs records: leave --commands out"));
         }
         Against::Records => None,
-        Against::InForce => Some(in_force(&place.directory, &mut notes)?),
+        Against::InForce => Some(in_force(&installation.directory, &mut notes)?),
     };
     let mut shadow = Shadow::new(rules, before.as_ref(), arguments.jobs);
     shadow.report.against = arguments.against;
     shadow.report.notes = notes;
     let release = arguments.slurm.release();
     if let Some(path) = &arguments.commands {
-        replay_commands(&mut shadow, path, &mut People::of(&place), release)?;
+        replay_commands(&mut shadow, path, &mut People::of(&installation), release)?;
     } else {
         let past = arguments.past.past()?;
         let cluster = site()?.cluster;
-        let mut people = People::of(&place);
+        let mut people = People::of(&installation);
         recorded_jobs(&arguments.past, &cluster, past, |job| shadow.add_recorded(job, &mut people, release))?;
     }
     Ok(shadow.finish())

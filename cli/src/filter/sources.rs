@@ -1,9 +1,10 @@
 //! The files of rules that a command is about, and what is wrong with them.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output;
 use rules_compiler::Compiled;
@@ -14,7 +15,47 @@ use rules_compiler::site_tables::SiteTables;
 use serde::Serialize;
 use slurm_conf::Configuration;
 
-use crate::place::Place;
+use crate::installation::Installation;
+
+/// Names files of rules, for a command that is about rules alone.
+#[derive(Debug, Args)]
+pub(super) struct FilesArguments {
+    /// The files, in the order in which their rules apply [default: queuecast.toml, and the files
+    /// of rules.d beside it].
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<PathBuf>,
+}
+
+/// Names files of rules, for a command that is about jobs as well.
+#[derive(Debug, Args)]
+pub(super) struct RulesArguments {
+    /// Files of rules in their order; once for each [default: queuecast.toml, and the files of
+    /// rules.d beside it].
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+}
+
+impl FilesArguments {
+    /// Compiles the files that are named, or else those of the site.
+    ///
+    /// # Errors
+    /// The site's own files can't be listed.
+    pub(super) fn read(&self) -> Result<Sources, Failure> {
+        Sources::read_with(&self.files, None)
+    }
+}
+
+impl RulesArguments {
+    /// Compiles the files that are named, or else those of the site, with the rows of qualities of
+    /// service, associations, users and partitions that the daemon has left in the state
+    /// directory, where they can be read.
+    ///
+    /// # Errors
+    /// The site's own files can't be listed.
+    pub(super) fn read_at(&self, installation: &Installation) -> Result<Sources, Failure> {
+        Sources::read_with(&self.rules, in_force::site_tables(&installation.directory).ok().flatten().as_ref())
+    }
+}
 
 /// Something that is wrong at a place of a file.
 #[derive(Debug, Serialize)]
@@ -35,26 +76,9 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Compiles the files that are named, or else those of the site.
-    pub(super) fn read(named: &[PathBuf]) -> Result<Self, Failure> {
-        Self::read_with(named, None)
-    }
-
-    /// The same with the rows of qualities of service, associations, users and partitions that the
-    /// daemon has left in the state directory, where they can be read.
-    pub(super) fn read_at(named: &[PathBuf], place: &Place) -> Result<Self, Failure> {
-        Self::read_with(named, in_force::site_tables(&place.directory).ok().flatten().as_ref())
-    }
-
     fn read_with(named: &[PathBuf], rows: Option<&SiteTables>) -> Result<Self, Failure> {
         let configuration = Configuration::path();
-        let files = if named.is_empty() {
-            of_site(&configuration)
-                .with_context(|| format!("the rules beside {} can't be read", configuration.display()))
-                .map_err(Failure::Input)?
-        } else {
-            named.to_vec()
-        };
+        let files = named_or_of_site(named, &configuration)?;
         let compiled = compile_files_with(&files, &configuration, rows);
         Ok(Self { files, compiled })
     }
@@ -73,6 +97,17 @@ impl Sources {
     pub(super) fn count(&self, severity: Severity) -> usize {
         self.compiled.problems.iter().filter(|problem| problem.severity == severity).count()
     }
+}
+
+/// The files that are named, or else those of the site, of which there may be none.
+///
+/// # Errors
+/// The site's own files can't be listed.
+pub(super) fn named_or_of_site(named: &[PathBuf], configuration: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !named.is_empty() {
+        return Ok(named.to_vec());
+    }
+    of_site(configuration).with_context(|| format!("the rules beside {} can't be read", configuration.display())).map_err(Failure::Input)
 }
 
 /// A problem as commands write it.

@@ -1,7 +1,6 @@
 //! `queuecast filter test`: the tests that stand beside rules.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -15,7 +14,7 @@ use rules_compiler::trace::Trace;
 use serde::Serialize;
 use site_rules::rules::{RuleNumber, RuleSet};
 
-use super::sources::{ProblemLine, Sources, counted, problem_lines};
+use super::sources::{FilesArguments, ProblemLine, counted, problem_lines};
 
 const EXAMPLES: &str = "\
 A test, beside the rules that it is about:
@@ -48,10 +47,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The files, in the order in which their rules apply [default: queuecast.toml, and the files
-    /// of rules.d beside it].
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    files: FilesArguments,
 
     /// Fail if a rule matched in no test, or an action or a choice was never taken.
     #[arg(long)]
@@ -127,7 +124,7 @@ struct ActionLine {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let sources = Sources::read(&arguments.files)?;
+    let sources = arguments.files.read()?;
     let mut coverage = Coverage::default();
     let mut tests = Vec::new();
     if let Some(rules) = &sources.compiled.rules {

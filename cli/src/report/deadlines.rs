@@ -25,7 +25,7 @@ use super::interval::CONFIDENCE;
 use super::records::RecordsArguments;
 use super::reliability::{Caption, PictureArguments};
 use crate::genuine::Genuine;
-use crate::place::{Place, ReportArguments};
+use crate::installation::{Installation, ReportArguments};
 use crate::selection::Selection;
 
 /// Show how often jobs that were admitted with deadlines were done in time, beside the probability
@@ -143,10 +143,10 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     arguments.picture.check_folder()?;
     let past = arguments.records.past.past()?;
     let cluster = site()?.cluster;
-    let place = arguments.report.place();
+    let installation = arguments.report.installation();
     let mut notes = Vec::new();
 
-    let genuine = Genuine::at(&place);
+    let genuine = Genuine::at(&installation);
     let mut found = AdmittedJobs::default();
     let note_on_unbelieved =
         arguments.records.read(&cluster, past, whose, &genuine, |record, partition| found.add_ended(record, partition))?;
@@ -162,7 +162,7 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     queued.iter().for_each(|(job, partition)| found.add_queued(job, partition));
 
     let now = past.until;
-    let refused = RefusedJobs::of(&place, past, &arguments.records.past, whose, &mut notes);
+    let refused = RefusedJobs::of(&installation, past, &arguments.records.past, whose, &mut notes);
     let by =
         |refused: Option<BTreeMap<String, u64>>, name: fn(&AdmittedJob) -> String| tally::by(found.iter(), refused.as_ref(), now, name);
     Ok(Report {
@@ -172,8 +172,8 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
         by_rule: by(refused.as_ref().map(RefusedJobs::by_rule), |job| job.rule().as_str().to_owned()),
         reliability: tally::reliability(found.iter(), now),
         refused_since: refused.as_ref().map(|refused| refused.since.0),
-        submissions: submissions(&place, &mut notes),
-        open_jobs: arguments.open.then(|| open::open_jobs(&queued, &place, now, &mut notes)),
+        submissions: submissions(&installation, &mut notes),
+        open_jobs: arguments.open.then(|| open::open_jobs(&queued, &installation, now, &mut notes)),
         cluster,
         since: past.since.0,
         until: past.until.0,
@@ -183,9 +183,9 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
 }
 
 /// What the filter has counted, where that can be read.
-fn submissions(place: &Place, notes: &mut Vec<String>) -> Option<Submissions> {
-    let path = place.counters_path();
-    match place.counted() {
+fn submissions(installation: &Installation, notes: &mut Vec<String>) -> Option<Submissions> {
+    let path = installation.counters_path();
+    match installation.counted() {
         Ok(Some(counted)) => Some(Submissions {
             since: counted.since().0,
             admitted: counted.sum(Counter::Admitted),

@@ -18,7 +18,7 @@ use super::interval::CONFIDENCE;
 use super::records::RecordsArguments;
 use super::reliability::{Caption, PictureArguments};
 use crate::genuine::Genuine;
-use crate::place::Place;
+use crate::installation::Installation;
 use crate::selection::Selection;
 
 /// Show how often virtual reservations were kept, beside the probability that was promised, and
@@ -99,7 +99,7 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     arguments.picture.check_folder()?;
     let past = arguments.records.past.past()?;
     let cluster = site()?.cluster;
-    let genuine = Genuine::at(&Place::configured());
+    let genuine = Genuine::at(&Installation::configured());
     let mut found = EndedReservations::default();
     let note = arguments.records.read(&cluster, past, whose, &genuine, |record, partition| found.add(record, partition))?;
     if let Some(note) = note {

@@ -19,8 +19,7 @@ use command_parts::output;
 use job_types::joint::{MOST_JOINT_JOBS, is_cluster_name};
 use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::time::UnixTime;
-use predictor_core::decision::{Bounds, JointReservation, Situation};
-use predictor_core::forecast::Claimed;
+use predictor_core::decision::JointReservation;
 use serde::Serialize;
 
 use self::set::Choice;
@@ -31,8 +30,8 @@ use crate::described::filter::FilterReport;
 use crate::described::given::{passed_over, remarks};
 use crate::described::job::Job;
 use crate::described::trajectory::CostReport;
-use crate::described::{JobReport, notes, partition_of};
-use crate::place::Place;
+use crate::described::{JobReport, notes, situation};
+use crate::installation::Installation;
 
 /// What is to be known of every joint probability.
 const INDEPENDENCE: &str = "the joint probability is that of clusters whose waits do not depend on each other; where the same users go to \
@@ -164,29 +163,29 @@ fn check(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// Where a cluster's snapshot is.
-fn place_of(cluster: &ClusterArgument, arguments: &Arguments) -> Result<Place, Failure> {
-    let place = arguments.place.place();
-    let named = cluster.directory.clone().or_else(|| place.clusters.get(&cluster.name).cloned());
+fn installation_of(cluster: &ClusterArgument, arguments: &Arguments) -> Result<Installation, Failure> {
+    let installation = arguments.installation.find();
+    let named = cluster.directory.clone().or_else(|| installation.clusters.get(&cluster.name).cloned());
     let is_named = named.is_some();
-    let place = match named {
-        Some(directory) => place.with_directory(directory),
-        None => place,
+    let installation = match named {
+        Some(directory) => installation.with_directory(directory),
+        None => installation,
     };
-    let found = place.snapshot().ok().map(|snapshot| snapshot.provenance().cluster.to_owned());
+    let found = installation.snapshot().ok().map(|snapshot| snapshot.provenance().cluster.to_owned());
     match found {
         Some(found) if found != cluster.name && is_named => Err(Failure::Input(anyhow!(
             "--clusters: the snapshot in {} is of cluster {found}, not {}",
-            place.directory.display(),
+            installation.directory.display(),
             cluster.name
         ))),
         Some(found) if found != cluster.name => Err(Failure::Input(anyhow!(
             "--clusters: it is not known where the state directory of {} is, and {} is that of {found}; write {}=DIR, or set it under [clusters] \
              of queuecast.toml",
             cluster.name,
-            place.directory.display(),
+            installation.directory.display(),
             cluster.name
         ))),
-        _ => Ok(place),
+        _ => Ok(installation),
     }
 }
 
@@ -198,8 +197,8 @@ fn look_at(
     now: UnixTime,
     wanted: &mut Option<SuccessProbability>,
 ) -> Result<ClusterReport, Failure> {
-    let place = place_of(cluster, arguments)?;
-    let snapshot = place.needed_snapshot()?;
+    let installation = installation_of(cluster, arguments)?;
+    let snapshot = installation.needed_snapshot()?;
     let submission = job.submission();
     let mut report = ClusterReport {
         cluster: cluster.name.clone(),
@@ -211,18 +210,15 @@ fn look_at(
         refused: None,
         chosen: None,
         submission: None,
-        notes: place.privacy_note().into_iter().collect(),
+        notes: installation.privacy_note().into_iter().collect(),
         choices: Vec::new(),
     };
-    let (partition, policy) = match partition_of(&snapshot, &submission) {
-        Ok(found) => found,
+    let situation = match situation(&snapshot, &submission, now) {
+        Ok(situation) => situation,
         Err(why) => return Ok(ClusterReport { refused: Some(why.to_string()), ..report }),
     };
-    let bounds = Bounds::of(&submission, &partition, &snapshot);
-    let situation =
-        Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed: Claimed::default() };
-    wanted.get_or_insert(SuccessProbability::AtLeast(policy.success_probability));
-    let filter = FilterReport::of(&situation, &place);
+    wanted.get_or_insert(SuccessProbability::AtLeast(situation.policy.success_probability));
+    let filter = FilterReport::of(&situation, &installation);
     report.job = Some(JobReport::of(&situation, job.user_name.clone()));
     report.mode = Some(filter.mode);
     report.notes.extend(notes(&situation));

@@ -9,7 +9,7 @@ use serde::Serialize;
 use slurm_conf::state_directory::{RULE_COUNTERS, RULES_OFF};
 use slurm_conf::trusted::read_owned;
 
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// The site's own rules.
 #[derive(Debug, Serialize)]
@@ -75,9 +75,9 @@ pub(super) struct DataReport {
 
 impl RulesReport {
     /// What the state directory tells.
-    pub(super) fn of(place: &Place) -> Self {
-        let state = in_force::state(&place.directory).ok().flatten();
-        let (rules, error) = match in_force::read(&place.directory) {
+    pub(super) fn of(installation: &Installation) -> Self {
+        let state = in_force::state(&installation.directory).ok().flatten();
+        let (rules, error) = match in_force::read(&installation.directory) {
             Ok(rules) => (rules, None),
             Err(InForceError::File { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
                 let reason = "they name users and accounts, which are private on this cluster: administrators see them";
@@ -93,7 +93,7 @@ impl RulesReport {
         Self {
             in_force: if error.is_some() { None } else { Some(rules.map_or(0, |(rules, _)| rules.rules.len())) },
             error,
-            kill_switch: place.directory.join(RULES_OFF).symlink_metadata().is_ok(),
+            kill_switch: installation.directory.join(RULES_OFF).symlink_metadata().is_ok(),
             number,
             since: told.as_ref().map(|told| told.since),
             by: told.as_ref().map(|told| told.by.name()),
@@ -102,8 +102,8 @@ impl RulesReport {
             compiled_at,
             errors,
             warnings,
-            counted: counted(place),
-            data: data(place),
+            counted: counted(installation),
+            data: data(installation),
         }
     }
 
@@ -113,15 +113,15 @@ impl RulesReport {
     }
 }
 
-fn counted(place: &Place) -> Option<RulesCounted> {
-    let path = place.directory.join(RULE_COUNTERS);
+fn counted(installation: &Installation) -> Option<RulesCounted> {
+    let path = installation.directory.join(RULE_COUNTERS);
     let counted = CountedRules::read(|| read_owned(&path, counted::LARGEST)).ok().flatten()?;
     let rules = counted.rules.iter().map(|rule| RuleCounted { name: rule.name.clone(), counts: rule.named().collect() });
     Some(RulesCounted { since: counted.since, rules: rules.collect() })
 }
 
-fn data(place: &Place) -> Option<DataReport> {
-    let file = place.rules_data()?;
+fn data(installation: &Installation) -> Option<DataReport> {
+    let file = installation.rules_data()?;
     let ((users, jobs), left_out) = (file.counts(), file.left_out());
     Some(DataReport { written_at: file.written_at().0, users, jobs, left_out: u64::from(left_out.users) + u64::from(left_out.jobs) })
 }

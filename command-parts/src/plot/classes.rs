@@ -1,11 +1,9 @@
 //! Errors of several methods by class of jobs (Hariharan et al. 2020, figure 5).
 
 use anyhow::ensure;
-use plotters::element::{Circle, PathElement};
-use plotters::series::LineSeries;
 
 use super::axis::Axis;
-use super::frame::{Lines, framed, legend};
+use super::frame::{Lines, framed, legend, marked_line};
 use super::{Area, Series, plain, powers_of_ten};
 
 /// Errors of several methods in several classes.
@@ -41,14 +39,8 @@ pub fn errors_by_class(area: &Area<'_>, diagram: &ErrorsByClass) -> anyhow::Resu
     let errors = Axis::logarithmic(bottom..top, marks.into_iter().map(|mark| (mark, plain(mark))).collect());
     let mut chart = framed(area, &diagram.title, (classes, diagram.what), (errors, diagram.errors), Lines::FromY)?;
     for (place, series) in diagram.series.iter().enumerate() {
-        let style = series.style(place);
-        let points = || series.points.iter().map(|(class, error)| (*class as f64, error.max(bottom)));
-        chart
-            .draw_series(LineSeries::new(points(), style))?
-            .label(&series.name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
-        let marker = series.marker();
-        chart.draw_series(points().map(|point| Circle::new(point, marker, style.filled())))?;
+        let points = series.points.iter().map(|(class, error)| (*class as f64, error.max(bottom)));
+        marked_line(&mut chart, (place, series), 0, points)?;
     }
     legend(&mut chart)?;
     Ok(())

@@ -4,10 +4,12 @@
 use plotters::backend::SVGBackend;
 use plotters::chart::{ChartBuilder, ChartContext, SeriesLabelPosition};
 use plotters::coord::cartesian::Cartesian2d;
-use plotters::style::{BLACK, Color, WHITE};
+use plotters::element::{Circle, PathElement};
+use plotters::series::{DashedLineSeries, LineSeries};
+use plotters::style::{BLACK, Color, RGBColor, ShapeStyle, WHITE};
 
 use super::axis::Axis;
-use super::{Area, GRID, letters};
+use super::{Area, GRID, Series, letters};
 
 /// A diagram to draw into.
 pub(super) type Chart<'a> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
@@ -45,6 +47,41 @@ pub(super) fn framed<'a>(area: &Area<'a>, title: &str, x: (Axis, &str), y: (Axis
         .y_desc(y_is)
         .draw()?;
     Ok(chart)
+}
+
+/// Draws a line and names it in the legend.
+pub(super) fn named_line(
+    chart: &mut Chart<'_>,
+    name: &str,
+    style: ShapeStyle,
+    points: impl Iterator<Item = (f64, f64)>,
+) -> anyhow::Result<()> {
+    chart.draw_series(LineSeries::new(points, style))?.label(name).legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
+    Ok(())
+}
+
+/// Draws a thin dashed line to hold the others against, and names it in the legend.
+pub(super) fn reference_line(chart: &mut Chart<'_>, name: &str, ends: [(f64, f64); 2]) -> anyhow::Result<()> {
+    let grey = RGBColor(120, 120, 120);
+    chart
+        .draw_series(DashedLineSeries::new(ends, 6, 5, grey.stroke_width(1)))?
+        .label(name)
+        .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], grey));
+    Ok(())
+}
+
+/// Draws one of several lines, in the style of its place, with a marker at each point, and names it
+/// in the legend. The radius of the markers is `smaller` points less than the usual.
+pub(super) fn marked_line<P>(
+    chart: &mut Chart<'_>,
+    (place, series): (usize, &Series<P>),
+    smaller: i32,
+    points: impl Iterator<Item = (f64, f64)> + Clone,
+) -> anyhow::Result<()> {
+    let (style, marker) = (series.style(place), series.marker() - smaller);
+    named_line(chart, &series.name, style, points.clone())?;
+    chart.draw_series(points.map(|point| Circle::new(point, marker, style.filled())))?;
+    Ok(())
 }
 
 /// Draws the names of the lines, at the lower right.

@@ -1,10 +1,7 @@
 //! Figures over something that is varied, as lines from 0 on.
 
-use plotters::element::{Circle, PathElement};
-use plotters::series::LineSeries;
-
 use super::axis::Axis;
-use super::frame::{Lines, framed, legend};
+use super::frame::{Lines, framed, legend, marked_line};
 use super::over_time::round_steps;
 use super::{Area, Series, plain};
 
@@ -38,14 +35,7 @@ pub fn line_chart(area: &Area<'_>, diagram: &LineChart) -> anyhow::Result<()> {
     let x = (Axis::linear(0.0..last.max(f64::MIN_POSITIVE), x_marks), diagram.varied);
     let mut chart = framed(area, &diagram.title, x, (Axis::linear(0.0..top, y_marks), diagram.what), Lines::Both)?;
     for (place, series) in diagram.series.iter().enumerate() {
-        let style = series.style(place);
-        let points = || series.points.iter().map(|[x, y]| (*x, *y));
-        chart
-            .draw_series(LineSeries::new(points(), style))?
-            .label(&series.name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
-        let marker = series.marker() - 1;
-        chart.draw_series(points().map(|point| Circle::new(point, marker, style.filled())))?;
+        marked_line(&mut chart, (place, series), 1, series.points.iter().map(|[x, y]| (*x, *y)))?;
     }
     legend(&mut chart)
 }

@@ -1,11 +1,7 @@
 //! The reliability diagram: how often what was forecast with a probability came true.
 
-use plotters::element::{Circle, PathElement};
-use plotters::series::{DashedLineSeries, LineSeries};
-use plotters::style::{Color, RGBColor};
-
 use super::axis::Axis;
-use super::frame::{Lines, framed, legend};
+use super::frame::{Lines, framed, legend, marked_line, reference_line};
 use super::{Area, Series};
 
 /// What the part is of where quantiles are held against what happened.
@@ -30,20 +26,10 @@ pub struct Reliability {
 pub fn reliability(area: &Area<'_>, diagram: &Reliability) -> anyhow::Result<()> {
     let mut chart =
         framed(area, &diagram.title, (Axis::probability(), "forecast probability"), (Axis::probability(), diagram.observed), Lines::Both)?;
-    let grey = RGBColor(120, 120, 120);
-    chart
-        .draw_series(DashedLineSeries::new([(0.0, 0.0), (1.0, 1.0)], 6, 5, grey.stroke_width(1)))?
-        .label("as it should be")
-        .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], grey));
+    reference_line(&mut chart, "as it should be", [(0.0, 0.0), (1.0, 1.0)])?;
     for (place, series) in diagram.series.iter().enumerate() {
-        let style = series.style(place);
-        let points = || series.points.iter().map(|[nominal, observed]| (*nominal, observed.clamp(0.0, 1.0)));
-        chart
-            .draw_series(LineSeries::new(points(), style))?
-            .label(&series.name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
-        let marker = series.marker() - 1;
-        chart.draw_series(points().map(|point| Circle::new(point, marker, style.filled())))?;
+        let points = series.points.iter().map(|[nominal, observed]| (*nominal, observed.clamp(0.0, 1.0)));
+        marked_line(&mut chart, (place, series), 1, points)?;
     }
     legend(&mut chart)?;
     Ok(())

@@ -1,12 +1,10 @@
 //! What a reservation is worth and what it costs, by when its job becomes eligible.
 
 use job_types::time::Seconds;
-use plotters::element::PathElement;
-use plotters::series::{DashedLineSeries, LineSeries};
-use plotters::style::{BLACK, Color, RGBColor};
+use plotters::style::{BLACK, Color};
 
 use super::axis::Axis;
-use super::frame::{Chart, Lines, framed, legend};
+use super::frame::{Chart, Lines, framed, legend, named_line, reference_line};
 use super::over_time::round_steps;
 use super::{Area, COLOURS, plain};
 
@@ -59,15 +57,7 @@ impl TradeOff {
     }
 
     fn mark_chosen(&self, chart: &mut Chart<'_>, top: f64) -> anyhow::Result<()> {
-        if let Some(chosen) = self.chosen {
-            let grey = RGBColor(120, 120, 120);
-            let at = chosen.0 as f64;
-            chart
-                .draw_series(DashedLineSeries::new([(at, 0.0), (at, top)], 6, 5, grey.stroke_width(1)))?
-                .label("chosen")
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], grey));
-        }
-        Ok(())
+        self.chosen.map_or(Ok(()), |chosen| reference_line(chart, "chosen", [0.0, top].map(|y| (chosen.0 as f64, y))))
     }
 }
 
@@ -78,11 +68,7 @@ impl TradeOff {
 /// The diagram can't be drawn.
 pub fn probability_by_begin(area: &Area<'_>, diagram: &TradeOff) -> anyhow::Result<()> {
     let mut chart = framed(area, &diagram.title, diagram.ahead(), (Axis::probability(), "probability of having the nodes"), Lines::Both)?;
-    let style = BLACK.stroke_width(3);
-    chart
-        .draw_series(LineSeries::new(diagram.line(|point| point.probability), style))?
-        .label("probability")
-        .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
+    named_line(&mut chart, "probability", BLACK.stroke_width(3), diagram.line(|point| point.probability))?;
     diagram.mark_chosen(&mut chart, 1.0)?;
     legend(&mut chart)
 }
@@ -102,10 +88,7 @@ pub fn cost_by_begin(area: &Area<'_>, diagram: &TradeOff) -> anyhow::Result<()> 
         [("at most", 4, |point| point.most_node_hours), ("expected", 5, |point| point.expected_node_hours)];
     for (name, colour, cost) in figures {
         let style = COLOURS.get(colour).unwrap_or(&BLACK).stroke_width(2);
-        chart
-            .draw_series(LineSeries::new(diagram.line(cost), style))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], style));
+        named_line(&mut chart, name, style, diagram.line(cost))?;
     }
     diagram.mark_chosen(&mut chart, top)?;
     legend(&mut chart)

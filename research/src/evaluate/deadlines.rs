@@ -290,7 +290,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<DeadlineReport>> {
     let pool = arguments.common.threads(1, None)?;
-    let logs = arguments.common.logs.iter().map(|path| Replayed::read(path, arguments)).collect::<anyhow::Result<Vec<_>>>()?;
+    let logs = arguments.common.read_each(|path| Replayed::read(path, arguments))?;
     Ok(logs.iter().map(|log| log.report(arguments, &pool)).collect())
 }
 

@@ -299,8 +299,7 @@ impl PolicyArguments {
 
     fn reports(&self, question: &Question<'_>) -> anyhow::Result<Vec<PolicyReport>> {
         let pool = self.common.threads(run::least_first_job(self.from), Some(question.to.get()))?;
-        let logs =
-            self.common.logs.iter().map(|path| ReplayedLog::read(path, &self.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
+        let logs = self.common.read_each(|path| ReplayedLog::read(path, &self.common.log_file))?;
         let protocols = self.protocol.map_or_else(|| vec![ProtocolName::Paper, ProtocolName::WorkConserving], |protocol| vec![protocol]);
         let mut tasks = Vec::new();
         for log in &logs {

@@ -353,8 +353,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<ReservationReport>> {
     let pool = arguments.common.threads(least_first_job(arguments.from), arguments.to.map(NonZeroUsize::get))?;
-    let read = |path: &PathBuf| Replayed::read(path, arguments.queue.as_deref(), &arguments.common.log_file);
-    let mut logs = arguments.common.logs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
+    let read = |path: &Path| Replayed::read(path, arguments.queue.as_deref(), &arguments.common.log_file);
+    let mut logs = arguments.common.read_each(read)?;
     if arguments.common.has_picture() {
         for replayed in &mut logs {
             let (jobs, processors) = (&replayed.log.workload.jobs, replayed.log.workload.processors);

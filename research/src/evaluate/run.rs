@@ -63,6 +63,15 @@ impl CommonArguments {
         pool.context("cannot start the threads; try --threads 1")
     }
 
+    /// Reads each log.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read`, of the first log that has one.
+    pub(super) fn read_each<L>(&self, read: impl Fn(&Path) -> anyhow::Result<L>) -> anyhow::Result<Vec<L>> {
+        self.logs.iter().map(|path| read(path)).collect()
+    }
+
     /// Whether a picture is asked for.
     pub(super) fn has_picture(&self) -> bool {
         self.plot.is_some()
@@ -173,8 +182,7 @@ impl RunArguments {
         evaluate: impl Fn(&Task<'_>) -> Result<R, E> + Sync,
     ) -> anyhow::Result<Vec<(EvaluatedLog, R)>> {
         let pool = self.common.threads(least_first_job(self.from), to)?;
-        let logs =
-            self.common.logs.iter().map(|path| EvaluatedLog::read(path, &self.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
+        let logs = self.common.read_each(|path| EvaluatedLog::read(path, &self.common.log_file))?;
         let first = |log: &EvaluatedLog| first_job(self.from, USUAL_FIRST_JOB, log.workload.jobs.len(), to);
         for log in &logs {
             let (source, jobs, from) = (&log.source, log.workload.jobs.len(), first(log));

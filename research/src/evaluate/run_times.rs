@@ -12,9 +12,10 @@ use clap::Args;
 use command_parts::failure::Failure;
 use simulator::evaluation::{RunTimeOptions, RunTimeReport, evaluate_run_times};
 
+use super::LogReport;
 use super::published::RunTimeFigures;
 use super::run::RunArguments;
-use super::{LogReport, Reports};
+use super::tables::{ForecastReport, Jobs};
 
 /// Forecast the run times of a log's jobs again, by each method, and show how far off each was.
 ///
@@ -84,6 +85,16 @@ range_sets, smith, li, last_two, requested and best (the default):
 /// What was found on one log.
 type RunTimesOfLog = LogReport<RunTimeReport, RunTimeFigures>;
 
+impl ForecastReport for RunTimeReport {
+    fn jobs(&self) -> Jobs {
+        Jobs { from: self.from, to: self.to, test_jobs: self.test_jobs }
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let found = arguments.run.run(arguments.to, |task| {
@@ -91,8 +102,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         evaluate_run_times(&task.log.workload, &options, &|done, all| task.progress(done, all))
     })?;
     let found: Vec<RunTimesOfLog> = found.into_iter().map(LogReport::of).collect();
-    arguments.run.common.report(found, picture::draw, |reports| match reports {
-        Reports::One(log) => text::one(log),
-        Reports::Several { logs } => text::several(logs),
-    })
+    arguments.run.common.report(found, picture::draw, |reports| reports.text(text::one, text::several))
 }

@@ -55,6 +55,12 @@ pub(super) fn probability(value: Option<&f64>) -> String {
     value.map_or_else(|| NOT_KNOWN.to_owned(), |value| format!("{value:.3}"))
 }
 
+/// A part of the jobs and its standard error.
+pub(super) fn with_standard_error(part: Option<f64>, standard_error: Option<f64>) -> String {
+    let known = part.zip(standard_error);
+    known.map_or_else(|| NOT_KNOWN.to_owned(), |(part, error)| format!("{part:.3} ± {error:.3}"))
+}
+
 /// What a class of times is called.
 pub fn class_name(at_least_s: u64, below_s: Option<u64>) -> String {
     match below_s {
@@ -64,8 +70,18 @@ pub fn class_name(at_least_s: u64, below_s: Option<u64>) -> String {
     }
 }
 
+/// What was found of forecasts for the jobs of one log: of their waits, or of their run times.
+pub(super) trait ForecastReport {
+    /// Which jobs were forecast.
+    fn jobs(&self) -> Jobs;
+
+    /// What else is to be known.
+    fn notes(&self) -> &[String];
+}
+
 /// Which log and which of its jobs, and what else is to be known.
-pub(super) fn log_and_jobs<R, F>(lines: &mut Lines, log: &LogReport<R, F>, jobs: &Jobs, notes: &[String]) {
+pub(super) fn log_and_jobs<R: ForecastReport, F>(lines: &mut Lines, log: &LogReport<R, F>) {
+    let jobs = log.found.jobs();
     lines.line("log", format!("{}: {} jobs that ran, {} processors", log.log, count(log.jobs as u64), count(log.processors.into())));
     let [from, to, test_jobs] = [jobs.from, jobs.to, jobs.test_jobs].map(|number| count(number as u64));
     lines.line("forecast", format!("jobs {from} to {to}, {test_jobs} of them, each from what was known when it was submitted"));
@@ -74,8 +90,27 @@ pub(super) fn log_and_jobs<R, F>(lines: &mut Lines, log: &LogReport<R, F>, jobs:
         let (published, jobs) = (count(published.completed_jobs as u64), count(log.jobs as u64));
         lines.line("note", format!("Hariharan et al. used {published} completed jobs of this log, here {jobs} ran{remark}"));
     }
-    for note in notes {
+    for note in log.found.notes() {
         lines.line("note", note);
+    }
+}
+
+/// What was published of a method of one log; empty where that is another method, `None` where
+/// nothing was published of this log.
+pub(super) fn published<R, F>(
+    log: &LogReport<R, F>,
+    key: &str,
+    theirs: impl Fn(&F) -> &ByPublishedMethod,
+    shown: impl Fn(Option<&f64>) -> String,
+) -> Option<String> {
+    let figures = log.published.as_ref().map(|published| theirs(&published.figures))?;
+    Some(figures.get(key).map_or_else(String::new, |value| shown(Some(value))))
+}
+
+/// Below a table of one log: the source of what was published, if anything was.
+pub(super) fn source_of_published<R, F: PublishedFigures>(lines: &mut Lines, log: &LogReport<R, F>) {
+    if log.published.is_some() {
+        lines.plain(format!("published: {}", F::SOURCE));
     }
 }
 
@@ -89,9 +124,8 @@ pub(super) struct Jobs {
 
 /// A table with a row for each log and a column for each method that any of them has, with what was
 /// published in brackets.
-pub(super) fn over_logs<R, F>(
+pub(super) fn over_logs<R: ForecastReport, F>(
     logs: &[LogReport<R, F>],
-    test_jobs: impl Fn(&R) -> usize,
     ours: impl Fn(&R) -> &ByMethod<f64>,
     theirs: impl Fn(&F) -> &ByPublishedMethod,
     shown: impl Fn(Option<&f64>) -> String,
@@ -99,7 +133,7 @@ pub(super) fn over_logs<R, F>(
     let keys = methods::ordered(logs.iter().flat_map(|log| ours(&log.found).keys().copied()));
     let mut table = figures_table(["log", "jobs"], keys.iter().map(|key| methods::name(key)));
     for log in logs {
-        let mut row = vec![log.log.clone(), count(test_jobs(&log.found) as u64)];
+        let mut row = vec![log.log.clone(), count(log.found.jobs().test_jobs as u64)];
         row.extend(keys.iter().map(|key| {
             let ours = shown(ours(&log.found).get(key));
             let theirs = log.published.as_ref().and_then(|published| theirs(&published.figures).get(key));
@@ -118,14 +152,14 @@ pub(super) fn source_of_brackets<R, F: PublishedFigures>(lines: &mut Lines, logs
 }
 
 /// The remarks on each of several logs.
-pub(super) fn notes_of_logs<R, F>(lines: &mut Lines, logs: &[LogReport<R, F>], notes: impl Fn(&R) -> &[String]) {
+pub(super) fn notes_of_logs<R: ForecastReport, F>(lines: &mut Lines, logs: &[LogReport<R, F>]) {
     let remark = |log: &LogReport<R, F>| log.published.as_ref().and_then(|published| published.remark);
-    if logs.iter().all(|log| remark(log).is_none() && notes(&log.found).is_empty()) {
+    if logs.iter().all(|log| remark(log).is_none() && log.found.notes().is_empty()) {
         return;
     }
     lines.heading("Notes");
     for log in logs {
-        for note in remark(log).into_iter().chain(notes(&log.found).iter().map(String::as_str)) {
+        for note in remark(log).into_iter().chain(log.found.notes().iter().map(String::as_str)) {
             lines.plain(format!("{}: {note}", log.log));
         }
     }
@@ -143,6 +177,9 @@ pub(super) fn by_class<'a>(what: &'static str, classes: impl Iterator<Item = (St
     }
     table
 }
+
+/// The nominal probabilities of the tables of coverage.
+pub(super) const LEVELS: [&str; 4] = ["0.5", "0.75", "0.9", "0.95"];
 
 /// Parts of the jobs by nominal probability.
 pub(super) type Coverage = BTreeMap<&'static str, f64>;

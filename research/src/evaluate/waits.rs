@@ -14,9 +14,10 @@ use command_parts::failure::Failure;
 use command_parts::plot;
 use simulator::evaluation::{WaitOptions, WaitReport, evaluate_waits};
 
+use super::LogReport;
 use super::published::WaitFigures;
 use super::run::RunArguments;
-use super::{LogReport, Reports};
+use super::tables::{ForecastReport, Jobs};
 
 /// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
 ///
@@ -113,6 +114,16 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
 /// What was found on one log.
 type WaitsOfLog = LogReport<WaitReport, WaitFigures>;
 
+impl ForecastReport for WaitReport {
+    fn jobs(&self) -> Jobs {
+        Jobs { from: self.from, to: self.to, test_jobs: self.test_jobs }
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     plot::check_folder(arguments.write_forecasts.as_deref()).map_err(Failure::Input)?;
@@ -124,8 +135,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.write_forecasts {
         forecasts::write(path, &found).map_err(Failure::Input)?;
     }
-    arguments.run.common.report(found, picture::draw, |reports| match reports {
-        Reports::One(log) => text::one(log),
-        Reports::Several { logs } => text::several(logs),
-    })
+    arguments.run.common.report(found, picture::draw, |reports| reports.text(text::one, text::several))
 }

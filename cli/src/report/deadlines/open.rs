@@ -6,13 +6,13 @@ use command_parts::output::duration;
 use job_types::number::{JobId, UserId};
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{Timeliness, given_deadline};
+use predictor_core::decision::given_deadline;
 use serde::Serialize;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::expected;
-use crate::place::{Place, ahead};
+use crate::installation::{Installation, note_on_age};
 use crate::user;
 
 /// A job of the queue that was admitted with a deadline.
@@ -75,16 +75,17 @@ impl OpenJob {
 }
 
 /// Those in the queue, the next to fall due first.
-pub(super) fn open_jobs(queued: &[(&QueuedJob, &str)], place: &Place, now: UnixTime, notes: &mut Vec<String>) -> Vec<OpenJob> {
-    let snapshot = place.snapshot();
-    notes.extend(place.privacy_note());
+pub(super) fn open_jobs(
+    queued: &[(&QueuedJob, &str)],
+    installation: &Installation,
+    now: UnixTime,
+    notes: &mut Vec<String>,
+) -> Vec<OpenJob> {
+    let snapshot = installation.snapshot();
+    notes.extend(installation.privacy_note());
     match &snapshot {
         Err(error) => notes.push(format!("when waiting jobs start is not known: {error}")),
-        Ok(snapshot) => match snapshot.timeliness(now) {
-            Timeliness::Current => {}
-            Timeliness::TooOld => notes.push(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
-            Timeliness::Ahead => notes.push(ahead(snapshot, now)),
-        },
+        Ok(snapshot) => notes.extend(note_on_age(snapshot, now)),
     }
     let starts = expected::starts(snapshot.as_ref().ok());
     let mut jobs: Vec<OpenJob> = queued.iter().filter_map(|(job, partition)| OpenJob::of(job, partition, &starts, now)).collect();

@@ -6,7 +6,7 @@ use job_types::time::UnixTime;
 use predictor_core::refusals::{Refusals, Refused};
 
 use super::super::past::{Past, PastArguments};
-use crate::place::Place;
+use crate::installation::Installation;
 use crate::selection::Selection;
 use crate::user;
 
@@ -24,7 +24,13 @@ pub(super) struct RefusedJobs {
 impl RefusedJobs {
     /// Those of the partitions and days that are asked for; `None`, with a note, where they can't
     /// be read.
-    pub(super) fn of(place: &Place, past: Past, arguments: &PastArguments, whose: &Selection, notes: &mut Vec<String>) -> Option<Self> {
+    pub(super) fn of(
+        installation: &Installation,
+        past: Past,
+        arguments: &PastArguments,
+        whose: &Selection,
+        notes: &mut Vec<String>,
+    ) -> Option<Self> {
         if whose.has_accounts() {
             notes.push("of jobs that were refused the account is not kept; how many of these accounts were is not known".to_owned());
             return None;
@@ -33,12 +39,12 @@ impl RefusedJobs {
             let is_meant = refused.user.map_or(!whose.has_users(), |user| whose.means_user(user));
             is_meant && arguments.wanted(Some(refused.partition.as_deref().unwrap_or_default())).is_some()
         };
-        let why = match place.refusals() {
+        let why = match installation.refusals() {
             Ok(Some(refusals)) => return Some(Self::counted(&refusals, past, is_wanted)),
             Ok(None) => "damaged, or of another release".to_owned(),
             Err(error) => error.to_string(),
         };
-        notes.push(format!("{}: {why}; whose jobs were refused is not known", place.refusals_path().display()));
+        notes.push(format!("{}: {why}; whose jobs were refused is not known", installation.refusals_path().display()));
         None
     }
 

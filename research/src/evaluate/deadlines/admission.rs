@@ -223,7 +223,7 @@ fn base(jobs: &[Job]) -> Vec<BaseJob> {
 /// A log that can't be read or lacks time limits; it is named.
 pub(super) fn reports(arguments: &Arguments) -> anyhow::Result<Vec<AdmissionReport>> {
     ensure!(!arguments.common.has_picture(), "--plot draws the published figures; leave it or --admission out");
-    let logs = arguments.common.logs.iter().map(|path| WithDeadlines::read(path, arguments)).collect::<anyhow::Result<Vec<_>>>()?;
+    let logs = arguments.common.read_each(|path| WithDeadlines::read(path, arguments))?;
     logs.iter().map(|log| log.report(arguments)).collect()
 }
 

@@ -46,17 +46,13 @@ fn diagram(report: &PolicyReport) -> ErrorsByClass {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::super::sample::reports;
     use super::*;
+    use crate::evaluate::picture::drawn;
 
     #[test]
     fn each_protocol_has_its_diagram() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("molding.svg");
-        draw(&path, &reports()).unwrap();
-        let svg = fs::read_to_string(path).unwrap();
+        let svg = drawn(|path| draw(path, &reports()));
         for text in ["protocol paper", "protocol work-conserving", "as submitted", "policy best", "processor hours", "(minutes)"] {
             assert!(svg.contains(text), "{text}");
         }

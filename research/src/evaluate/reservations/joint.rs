@@ -66,8 +66,7 @@ pub(super) fn run(arguments: &Arguments, beside: &Path) -> Result<(), Failure> {
 fn reports(arguments: &Arguments, beside: &Path) -> anyhow::Result<Vec<JointReport>> {
     let pool = arguments.common.threads(least_first_job(arguments.from), arguments.to.map(NonZeroUsize::get))?;
     let second = ReplayedLog::read(beside, &arguments.common.log_file)?;
-    let logs =
-        arguments.common.logs.iter().map(|path| ReplayedLog::read(path, &arguments.common.log_file)).collect::<anyhow::Result<Vec<_>>>()?;
+    let logs = arguments.common.read_each(|path| ReplayedLog::read(path, &arguments.common.log_file))?;
     let jobs_of = |first: &ReplayedLog| {
         let from = arguments.first_job(first.workload.jobs.len());
         clock::Aligned::new(&first.workload, &second.workload, from, arguments.weeks_later)

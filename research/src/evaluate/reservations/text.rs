@@ -6,7 +6,7 @@ use simulator::experiment::{ReservationClass, Reservations};
 
 use super::ReservationReport;
 use super::published::Published;
-use crate::evaluate::tables::{NOT_KNOWN, figure, figures_table};
+use crate::evaluate::tables::{figure, figures_table, probability, with_standard_error};
 
 /// What became of the reservations, what they did to others, and who had them.
 pub(super) fn report(reports: &[ReservationReport]) -> String {
@@ -51,18 +51,13 @@ fn brackets(ours: String, published: Option<String>) -> String {
     published.map_or_else(|| ours.clone(), |published| format!("{ours} ({published})"))
 }
 
-fn part(value: Option<f64>) -> String {
-    value.map_or_else(|| NOT_KNOWN.to_owned(), |value| format!("{value:.3}"))
-}
-
 /// Requested, accepted, predicted, kept, cost.
 fn outcome(found: &Reservations, published: Option<&Published>) -> Vec<String> {
-    let kept = found.kept_part.zip(found.kept_standard_error);
-    let kept = kept.map_or_else(|| NOT_KNOWN.to_owned(), |(kept, error)| format!("{kept:.3} ± {error:.3}"));
+    let kept = with_standard_error(found.kept_part, found.kept_standard_error);
     vec![
         count(found.requested as u64),
         brackets(count(found.accepted as u64), published.map(|published| count(published.accepted as u64))),
-        brackets(part(found.mean_predicted), published.map(|published| format!("{:.2}", published.mean_predicted))),
+        brackets(probability(found.mean_predicted.as_ref()), published.map(|published| format!("{:.2}", published.mean_predicted))),
         brackets(kept, published.map(|published| format!("{:.2}", published.kept_part))),
         brackets(
             figure(found.cost_ratio.as_ref()),

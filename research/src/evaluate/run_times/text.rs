@@ -5,24 +5,20 @@ use command_parts::output::{Lines, count};
 
 use super::RunTimesOfLog;
 use crate::evaluate::methods;
-use crate::evaluate::published::{ByPublishedMethod, PublishedFigures, RunTimeFigures};
 use crate::evaluate::tables::{
-    Jobs, by_class, class_name, coverage, figure, figures_table, log_and_jobs, notes_of_logs, over_logs, percent, probability,
-    source_of_brackets,
+    ForecastReport, LEVELS, by_class, class_name, coverage, figure, figures_table, log_and_jobs, notes_of_logs, over_logs, percent,
+    probability, published, source_of_brackets, source_of_published,
 };
 
 /// The report on one log.
 pub(super) fn one(log: &RunTimesOfLog) -> String {
     let mut lines = Lines::default();
     let found = &log.found;
-    let jobs = Jobs { from: found.from, to: found.to, test_jobs: found.test_jobs };
-    log_and_jobs(&mut lines, log, &jobs, &found.notes);
+    log_and_jobs(&mut lines, log);
 
     lines.heading("Ranges: how often they hold the run time, and their length in percent of the baseline's; errors of the point forecast");
     lines.table(&methods_table(log));
-    if log.published.is_some() {
-        lines.plain(format!("published: {}", RunTimeFigures::SOURCE));
-    }
+    source_of_published(&mut lines, log);
     lines.heading("Mean absolute error by class of run time, in minutes");
     let classes = found
         .by_run_time
@@ -30,7 +26,7 @@ pub(super) fn one(log: &RunTimesOfLog) -> String {
         .map(|class| (class_name(class.from_s.into(), class.below_s.map(u64::from)), class.jobs, &class.aae_minutes));
     lines.table(&by_class("run time", classes));
     lines.heading("Probabilities of the default: the part of the jobs that ran at most the forecast quantile");
-    lines.table(&coverage(&jobs, &found.pit_coverage, &found.block_pit_coverage, None));
+    lines.table(&coverage(&found.jobs(), &found.pit_coverage, &found.block_pit_coverage, None));
     lines.text()
 }
 
@@ -38,22 +34,21 @@ pub(super) fn one(log: &RunTimesOfLog) -> String {
 pub(super) fn several(logs: &[RunTimesOfLog]) -> String {
     let mut lines = Lines::default();
     lines.heading("Success rate of ranges of run times (table VI)");
-    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.success_rate, |theirs| &theirs.success_rate, percent));
+    lines.table(&over_logs(logs, |found| &found.success_rate, |theirs| &theirs.success_rate, percent));
     lines.heading("Length of the ranges in percent of the baseline's (table VI)");
-    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.coverage_percent, |theirs| &theirs.coverage_percent, figure));
+    lines.table(&over_logs(logs, |found| &found.coverage_percent, |theirs| &theirs.coverage_percent, figure));
     lines.heading("Mean absolute error of forecasts of run times, in minutes (table VII)");
-    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.aae_minutes, |theirs| &theirs.aae_minutes, figure));
+    lines.table(&over_logs(logs, |found| &found.aae_minutes, |theirs| &theirs.aae_minutes, figure));
     source_of_brackets(&mut lines, logs);
     lines.heading("Probabilities of the default: the part of the jobs that ran at most the forecast quantile");
-    let nominal = ["0.5", "0.75", "0.9", "0.95"];
-    let mut default = figures_table(["log", "jobs"], nominal);
+    let mut default = figures_table(["log", "jobs"], LEVELS);
     for log in logs {
         let mut row = vec![log.log.clone(), count(log.found.test_jobs as u64)];
-        row.extend(nominal.map(|nominal| probability(log.found.pit_coverage.get(nominal))));
+        row.extend(LEVELS.map(|nominal| probability(log.found.pit_coverage.get(nominal))));
         default.add_row(row);
     }
     lines.table(&default);
-    notes_of_logs(&mut lines, logs, |found| &found.notes);
+    notes_of_logs(&mut lines, logs);
     lines.text()
 }
 
@@ -67,17 +62,13 @@ fn methods_table(log: &RunTimesOfLog) -> Table {
     }
     let mut table = figures_table(["method"], columns);
     for key in methods::ordered(found.aae_minutes.keys().copied()) {
-        let published = |of: fn(&RunTimeFigures) -> &ByPublishedMethod, shown: fn(Option<&f64>) -> String| {
-            let figures = log.published.as_ref().map(|published| of(&published.figures));
-            figures.map(|figures| figures.get(key).map_or_else(String::new, |value| shown(Some(value))))
-        };
         let mut row = vec![methods::name(key), percent(found.success_rate.get(key))];
-        row.extend(published(|figures| &figures.success_rate, percent));
+        row.extend(published(log, key, |figures| &figures.success_rate, percent));
         row.push(figure(found.coverage_percent.get(key)));
-        row.extend(published(|figures| &figures.coverage_percent, figure));
+        row.extend(published(log, key, |figures| &figures.coverage_percent, figure));
         row.push(figure(found.median_coverage_percent.get(key)));
         row.push(figure(found.aae_minutes.get(key)));
-        row.extend(published(|figures| &figures.aae_minutes, figure));
+        row.extend(published(log, key, |figures| &figures.aae_minutes, figure));
         table.add_row(row);
     }
     table

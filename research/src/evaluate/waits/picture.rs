@@ -5,18 +5,12 @@ use std::path::Path;
 use command_parts::plot::{self, ErrorsByClass, Reliability, Series};
 
 use super::WaitsOfLog;
-use crate::evaluate::methods;
 use crate::evaluate::tables::{Coverage, class_name};
+use crate::evaluate::{methods, picture};
 
 /// Draws the picture into a file.
 pub(super) fn draw(path: &Path, logs: &[WaitsOfLog]) -> anyhow::Result<()> {
-    plot::write_rows(path, 2, logs, |areas, log| {
-        if let [left, right, ..] = areas {
-            plot::reliability(left, &reliability(log))?;
-            plot::errors_by_class(right, &errors(log))?;
-        }
-        Ok(())
-    })
+    picture::draw(path, logs, reliability, errors)
 }
 
 fn reliability(log: &WaitsOfLog) -> Reliability {
@@ -47,17 +41,12 @@ fn errors(log: &WaitsOfLog) -> ErrorsByClass {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::super::sample::report;
     use super::*;
 
     #[test]
     fn each_log_has_its_diagrams() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("waits.svg");
-        draw(&path, &[report("SDSC-SP2-1998-4.2-cln"), report("KTH-SP2-1996-2.1-cln")]).unwrap();
-        let svg = fs::read_to_string(path).unwrap();
+        let svg = picture::drawn(|path| draw(path, &[report("SDSC-SP2-1998-4.2-cln"), report("KTH-SP2-1996-2.1-cln")]));
         for text in ["SDSC-SP2-1998-4.2-cln: waits", "KTH-SP2-1996-2.1-cln: error by class", "QBETS", "k nearest", "(hours)"] {
             assert!(svg.contains(text), "{text}");
         }

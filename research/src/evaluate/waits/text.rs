@@ -6,30 +6,26 @@ use simulator::evaluation::{PartReport, SizeReport};
 
 use super::WaitsOfLog;
 use crate::evaluate::methods;
-use crate::evaluate::published::{ByPublishedMethod, PublishedFigures, WaitFigures};
 use crate::evaluate::tables::{
-    Jobs, by_class, class_name, coverage, figure, figures_table, interval, log_and_jobs, notes_of_logs, over_logs, percent, probability,
-    source_of_brackets,
+    ForecastReport, LEVELS, by_class, class_name, coverage, figure, figures_table, interval, log_and_jobs, notes_of_logs, over_logs,
+    percent, probability, published, source_of_brackets, source_of_published,
 };
 
 /// The report on one log.
 pub(super) fn one(log: &WaitsOfLog) -> String {
     let mut lines = Lines::default();
     let found = &log.found;
-    let jobs = Jobs { from: found.from, to: found.to, test_jobs: found.test_jobs };
-    log_and_jobs(&mut lines, log, &jobs, &found.notes);
+    log_and_jobs(&mut lines, log);
 
     lines.heading("Errors of the point forecast");
     lines.table(&errors(log));
-    if log.published.is_some() {
-        lines.plain(format!("published: {}", WaitFigures::SOURCE));
-    }
+    source_of_published(&mut lines, log);
     lines.heading("Mean absolute error by class of wait, in hours (figure 5)");
     let classes = found.by_wait.iter().map(|class| (class_name(class.at_least_s, class.below_s), class.jobs, &class.aae_hours));
     lines.table(&by_class("wait", classes));
 
     lines.heading("Probabilities: the part of the jobs that waited at most the forecast quantile");
-    lines.table(&coverage(&jobs, &found.coverage, &found.block_coverage, Some(&found.qbets_coverage)));
+    lines.table(&coverage(&found.jobs(), &found.coverage, &found.block_coverage, Some(&found.qbets_coverage)));
     lines.plain("QBETS gives upper bounds at 95 % confidence: at least the nominal part is to be below them");
     let losses: Vec<String> = methods::ordered(found.pinball_hours.keys().copied())
         .into_iter()
@@ -62,9 +58,9 @@ pub(super) fn one(log: &WaitsOfLog) -> String {
 pub(super) fn several(logs: &[WaitsOfLog]) -> String {
     let mut lines = Lines::default();
     lines.heading("Mean absolute error of forecasts of waits, in hours (table V)");
-    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.aae_hours, |theirs| &theirs.aae_hours, figure));
+    lines.table(&over_logs(logs, |found| &found.aae_hours, |theirs| &theirs.aae_hours, figure));
     lines.heading("Absolute error over the response time, mean (table V)");
-    lines.table(&over_logs(logs, |found| found.test_jobs, |found| &found.scaled_aae, |theirs| &theirs.scaled_aae, figure));
+    lines.table(&over_logs(logs, |found| &found.scaled_aae, |theirs| &theirs.scaled_aae, figure));
     source_of_brackets(&mut lines, logs);
     lines.heading("The default: errors and pinball losses in hours, and the part of the jobs that waited at most the forecast quantile");
     let columns = ["mean", "95 % interval", "median", "within factor 2", "0.5", "0.75", "0.9", "0.95", "pinball", "QBETS's"];
@@ -81,7 +77,7 @@ pub(super) fn several(logs: &[WaitsOfLog]) -> String {
         default.add_row(row);
     }
     lines.table(&default);
-    notes_of_logs(&mut lines, logs, |found| &found.notes);
+    notes_of_logs(&mut lines, logs);
     lines.text()
 }
 
@@ -112,9 +108,6 @@ fn by_part<'a>(what: &'static str, parts: impl Iterator<Item = (String, &'a Part
     table
 }
 
-/// Levels of the tables of coverage.
-const LEVELS: [&str; 4] = ["0.5", "0.75", "0.9", "0.95"];
-
 fn errors(log: &WaitsOfLog) -> Table {
     let found = &log.found;
     let mut columns = vec!["mean (h)", "95 % interval", "scaled", "median (h)", "within factor 2"];
@@ -124,14 +117,10 @@ fn errors(log: &WaitsOfLog) -> Table {
     }
     let mut table = figures_table(["method"], columns);
     for key in methods::ordered(found.aae_hours.keys().copied()) {
-        let published = |of: fn(&WaitFigures) -> &ByPublishedMethod| {
-            let figures = log.published.as_ref().map(|published| of(&published.figures));
-            figures.map(|figures| figures.get(key).map_or_else(String::new, |value| figure(Some(value))))
-        };
         let mut row = vec![methods::name(key), figure(found.aae_hours.get(key)), interval(found.aae_interval_hours.get(key))];
-        row.extend(published(|figures| &figures.aae_hours));
+        row.extend(published(log, key, |figures| &figures.aae_hours, figure));
         row.push(figure(found.scaled_aae.get(key)));
-        row.extend(published(|figures| &figures.scaled_aae));
+        row.extend(published(log, key, |figures| &figures.scaled_aae, figure));
         row.push(figure(found.median_ae_hours_by_method.get(key)));
         row.push(percent(found.within_factor_2_by_method.get(key)));
         table.add_row(row);

@@ -5,7 +5,7 @@ use command_parts::output::{Lines, count};
 use simulator::experiment::JointReservations;
 
 use super::JointReport;
-use crate::evaluate::tables::{NOT_KNOWN, figure, figures_table, probability};
+use crate::evaluate::tables::{figure, figures_table, probability, with_standard_error};
 
 /// What became of joint reservations, and how far the machines depend on each other.
 pub(super) fn report(reports: &[JointReport]) -> String {
@@ -34,13 +34,12 @@ fn names(report: &JointReport) -> Vec<String> {
 }
 
 fn outcome(found: &JointReservations) -> Vec<String> {
-    let kept = found.kept_part.zip(found.kept_standard_error);
     vec![
         count(found.requested as u64),
         count(found.accepted as u64),
         count(found.on_several as u64),
         probability(found.mean_predicted.as_ref()),
-        kept.map_or_else(|| NOT_KNOWN.to_owned(), |(kept, error)| format!("{kept:.3} ± {error:.3}")),
+        with_standard_error(found.kept_part, found.kept_standard_error),
         figure(found.cost_ratio.as_ref()),
     ]
 }

@@ -13,6 +13,7 @@ use command_parts::failure::Failure;
 use command_parts::output::FormatArguments;
 use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
+use predictor_core::decision::Timeliness;
 use predictor_core::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use site_rules::data::{self, DataFile};
@@ -33,7 +34,7 @@ const MOST_REFUSALS_BYTES: usize = 16 << 20;
 
 /// Says where the snapshot is.
 #[derive(Debug, Args)]
-pub(crate) struct PlaceArguments {
+pub(crate) struct InstallationArguments {
     /// Where the snapshot is [default: state_directory of queuecast.toml, which is the file that
     /// QUEUECAST_CONF names, else the one beside slurm.conf].
     #[arg(long, value_name = "DIR")]
@@ -42,7 +43,7 @@ pub(crate) struct PlaceArguments {
 
 /// The state directory, and the configuration file as it is now.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct Installation {
     /// The state directory.
     pub(crate) directory: PathBuf,
     /// The configuration file.
@@ -55,10 +56,10 @@ pub(crate) struct Place {
     pub(crate) clusters: BTreeMap<String, PathBuf>,
 }
 
-impl Place {
-    /// The place that the configuration names.
-    pub(crate) fn configured() -> Place {
-        PlaceArguments { state_directory: None }.place()
+impl Installation {
+    /// The installation that the configuration names.
+    pub(crate) fn configured() -> Installation {
+        InstallationArguments { state_directory: None }.find()
     }
 }
 
@@ -66,22 +67,23 @@ impl Place {
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
-    place: PlaceArguments,
+    installation: InstallationArguments,
 
     #[command(flatten)]
     pub(crate) format: FormatArguments,
 }
 
 impl ReportArguments {
-    /// Finds the place of the snapshot, as [`PlaceArguments::place`].
-    pub(crate) fn place(&self) -> Place {
-        self.place.place()
+    /// Finds the installation, as [`InstallationArguments::find`].
+    pub(crate) fn installation(&self) -> Installation {
+        self.installation.find()
     }
 }
 
-impl PlaceArguments {
-    /// Finds the place. A configuration file that is broken or missing is no obstacle, only noted.
-    pub(crate) fn place(&self) -> Place {
+impl InstallationArguments {
+    /// Finds the installation. A configuration file that is broken or missing is no obstacle, only
+    /// noted.
+    pub(crate) fn find(&self) -> Installation {
         let path = Configuration::path();
         let (configured, clusters, error) = match Configuration::load(&path) {
             Ok(configuration) => (configuration.state_directory, configuration.clusters, None),
@@ -90,7 +92,7 @@ impl PlaceArguments {
                 (configured, BTreeMap::new(), Some(error))
             }
         };
-        Place {
+        Installation {
             directory: self.state_directory.clone().unwrap_or(configured),
             configuration_written_at: fs::metadata(&path).ok().map(|metadata| UnixTime(metadata.mtime())),
             configuration_path: path,
@@ -110,7 +112,7 @@ fn directory_before(error: &ConfigurationError) -> Option<PathBuf> {
     table.get("state_directory")?.as_str().map(PathBuf::from)
 }
 
-impl Place {
+impl Installation {
     /// The path of the snapshot.
     pub(crate) fn snapshot_path(&self) -> PathBuf {
         self.directory.join(SNAPSHOT)
@@ -187,7 +189,7 @@ impl Place {
         }
     }
 
-    /// As [`Place::snapshot`], for a command that can't do anything without it.
+    /// As [`Installation::snapshot`], for a command that can't do anything without it.
     pub(crate) fn needed_snapshot(&self) -> Result<Snapshot<Vec<u8>>, Failure> {
         self.snapshot().map_err(|none| match &self.configuration_error {
             Some(error) => Failure::Input(NoSnapshotHere { none, configuration: error.to_string() }.into()),
@@ -202,6 +204,15 @@ pub(crate) fn ahead(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> String {
         "the snapshot is dated {} ahead of this machine's clock, and is not used; where the clock is right, restart queuecastd",
         snapshot.published_at() - now
     )
+}
+
+/// What is to be said of a snapshot that is too old, or dated ahead of the clock.
+pub(crate) fn note_on_age(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Option<String> {
+    match snapshot.timeliness(now) {
+        Timeliness::Current => None,
+        Timeliness::TooOld => Some(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
+        Timeliness::Ahead => Some(ahead(snapshot, now)),
+    }
 }
 
 /// Whether the system does not let this user read a file, which is private.
