@@ -17,7 +17,9 @@ use predictor_core::decision::Timeliness;
 use predictor_core::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use site_rules::data::{self, DataFile};
-use slurm_conf::state_directory::{ANSWERS, COUNTERS, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, RULES_DATA, SNAPSHOT};
+use slurm_conf::state_directory::{
+    ANSWERS, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
+};
 use slurm_conf::trusted::{is_damage, open_owned, read_owned};
 use slurm_conf::{Configuration, ConfigurationError};
 
@@ -27,10 +29,6 @@ use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// More than any snapshot has, in bytes.
 const MOST_SNAPSHOT_BYTES: usize = 512 << 20;
-/// More than the filters' counters have, in bytes.
-const MOST_COUNTERS_BYTES: usize = 1 << 16;
-/// More than refused deadlines have, in bytes.
-const MOST_REFUSALS_BYTES: usize = 16 << 20;
 
 /// Says where the snapshot is.
 #[derive(Debug, Args)]
@@ -136,7 +134,7 @@ impl Installation {
 
     /// What the filter has counted; `None` where the file is not of this release.
     pub(crate) fn counted(&self) -> io::Result<Option<Counted>> {
-        Counted::read(|| read_owned(&self.counters_path(), MOST_COUNTERS_BYTES))
+        Ok(COUNTERS_ENVELOPE.read(&self.counters_path())?.and_then(|content| Counted::from_bytes(&content)))
     }
 
     /// What the daemon has written for rules about users and jobs, where it can be read.
@@ -152,7 +150,7 @@ impl Installation {
     /// Whose submissions were refused for their deadlines; `None` where the file is not of this
     /// release.
     pub(crate) fn refusals(&self) -> io::Result<Option<Refusals>> {
-        Ok(Refusals::from_bytes(&read_owned(&self.refusals_path(), MOST_REFUSALS_BYTES)?))
+        Ok(REFUSALS_ENVELOPE.read(&self.refusals_path())?.and_then(|content| Refusals::from_bytes(&content)))
     }
 
     /// Reads the snapshot. Into memory and not by a mapping: whoever asks need not trust the owner

@@ -52,7 +52,11 @@ impl Installation {
         installation.write("plugstack.conf.d/queuecast.conf", "optional spank_queuecast.so\n");
         installation.configure("");
         installation.publish(&Wanted::default());
-        fs::write(installation.path("state/filter-counters"), Counted::default().to_bytes()).unwrap();
+        fs::write(
+            installation.path("state/filter-counters"),
+            slurm_conf::state_directory::COUNTERS_ENVELOPE.sealed(&Counted::default().to_bytes()).unwrap(),
+        )
+        .unwrap();
         installation
     }
 

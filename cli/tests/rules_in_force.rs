@@ -127,7 +127,8 @@ fn status_shows_the_rules_in_force_and_what_is_wrong_with_their_files() {
 
     let mut counted = CountedRules::begun(now().0);
     counted.take(1, &["time".to_owned()], &[[8, 2, 0, 1, 0, 0, 40, 16_000]]);
-    fs::write(site.path().join("rule-counters"), counted.to_bytes()).unwrap();
+    fs::write(site.path().join("rule-counters"), slurm_conf::state_directory::RULE_COUNTERS_ENVELOPE.sealed(&counted.to_bytes()).unwrap())
+        .unwrap();
     let jobs = vec![SiteJob::default()];
     fs::write(site.path().join("rules-data"), data::encode(&SiteData { written_at: now(), jobs, ..SiteData::default() }).bytes).unwrap();
     let shown = site.run(&["status"]).output;

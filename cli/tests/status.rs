@@ -114,7 +114,8 @@ fn counters_are_shown_with_their_share_of_submissions() {
     }
     let mut counted = Counted::default();
     counted.take(1, &numbers);
-    fs::write(site.path().join("filter-counters"), counted.to_bytes()).unwrap();
+    fs::write(site.path().join("filter-counters"), slurm_conf::state_directory::COUNTERS_ENVELOPE.sealed(&counted.to_bytes()).unwrap())
+        .unwrap();
     let said = site.run(&["status"]);
     assert_eq!(line(&said.output, "2 "), "2 25.0 % molded");
     assert_eq!(line(&said.output, "rewritten"), "rewritten: at least 2 25.0 %");

@@ -36,9 +36,6 @@ const MOST_COUNTS: usize = 20_000;
 /// The length of a day in seconds; days are those of UTC.
 const DAY: i64 = 86_400;
 
-/// The version of the file.
-const VERSION: u32 = 1;
-
 /// A submission that was refused for its deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotedRefusal {
@@ -103,7 +100,6 @@ pub struct Refused {
 #[serde_as]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusals {
-    version: u32,
     since: UnixTime,
     /// Which filter noted last, and how many of its refusals were taken.
     owner: u64,
@@ -116,7 +112,7 @@ impl Refusals {
     /// None, counted from now on.
     #[must_use]
     pub fn begun(now: UnixTime) -> Refusals {
-        Refusals { version: VERSION, since: now, ..Refusals::default() }
+        Refusals { since: now, ..Refusals::default() }
     }
 
     /// Since when all are counted.
@@ -211,10 +207,10 @@ impl Refusals {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// What a file holds; `None` where it is damaged, or not of this release.
+    /// What the content of a file holds; `None` where it is of something else.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Refusals> {
-        serde_json::from_slice(bytes).ok().filter(|refusals: &Refusals| refusals.version == VERSION)
+        serde_json::from_slice(bytes).ok()
     }
 }
 
@@ -316,10 +312,9 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_or_one_of_another_version_says_nothing() {
+    fn another_content_says_nothing() {
         let bytes = Refusals::begun(NOW).to_bytes();
         assert_eq!(Refusals::from_bytes(&bytes), Some(Refusals::begun(NOW)));
         assert_eq!(Refusals::from_bytes(&bytes[1..]), None);
-        assert_eq!(Refusals::from_bytes(&serde_json::to_vec(&Refusals { version: 2, ..Refusals::begun(NOW) }).unwrap()), None);
     }
 }

@@ -4,21 +4,22 @@
 //! slurmctld's threads look a user up at each submission, and a job at each modification, while the
 //! file of a large cluster has tens of MB and is written anew every half minute. So the file is
 //! read into memory as it is and verified by its checksum, and of what it holds only the user or
-//! job that is looked up is decoded. Behind the head ([`crate::file`] has the same) come how many
+//! job that is looked up is decoded. In an envelope, as [`crate::file`] has one, are how many
 //! there are of each, the operators, the numbers of jobs by user, and for users, jobs and tasks of
 //! arrays each an index in ascending order that says where in the rest of the file they stand.
 
 mod known_job;
 mod shares;
 
-use crate::field::{FieldNumber, Name};
-use crate::head::{Head, HeadError};
+use crate::field::{FIELDS, FieldNumber, Name};
+use crate::file::fingerprint;
 use crate::submission::UserJobs;
 use crate::value::{Resources, Texts, Value};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use shares::Shares;
+use slurm_conf::envelope::{Envelope, EnvelopeError, HEAD_BYTES};
 use thiserror::Error;
 use zerocopy::byteorder::little_endian::{I64, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -34,7 +35,11 @@ pub const MOST_USERS: usize = 200_000;
 /// The most jobs that are kept.
 pub const MOST_JOBS: usize = 100_000;
 
-const HEAD: Head = Head { magic: *b"QCSITED\n", layout: 2, largest: LARGEST };
+const ENVELOPE: Envelope = Envelope::new(*b"QCSITED\n", 2, LARGEST);
+
+fn envelope() -> Envelope {
+    ENVELOPE.referring_to(fingerprint(FIELDS))
+}
 
 /// What stands between the texts of a list: none of them can hold it, as they are C's texts.
 const SEPARATOR: char = '\0';
@@ -153,7 +158,7 @@ pub struct LeftOut {
 pub enum DataError {
     /// It is none of this release, too large, or damaged.
     #[error(transparent)]
-    Head(#[from] HeadError),
+    Envelope(#[from] EnvelopeError),
     /// Its parts don't belong together.
     #[error("its parts don't belong together")]
     Malformed,
@@ -172,7 +177,7 @@ enum StoredValue<'a> {
     Resources(&'a str),
 }
 
-/// What stands behind the head.
+/// What the content of the file begins with.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct Numbers {
@@ -216,7 +221,7 @@ struct TaskEntry {
 /// Writes data to bytes. What is beyond [`MOST_USERS`], [`MOST_JOBS`] or [`LARGEST`] is left out.
 #[must_use]
 pub fn encode(data: &SiteData) -> Encoded {
-    encode_within(data, HEAD.most(), MOST_USERS, MOST_JOBS)
+    encode_within(data, ENVELOPE.most(), MOST_USERS, MOST_JOBS)
 }
 
 fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_jobs: usize) -> Encoded {
@@ -290,7 +295,7 @@ fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_job
         &rest,
     ];
     // It fits, as it was counted.
-    Encoded { bytes: HEAD.sealed(&parts.concat()).unwrap_or_default(), left_out }
+    Encoded { bytes: envelope().sealed(&parts.concat()).unwrap_or_default(), left_out }
 }
 
 /// Puts a value behind the others, if there is room for it and for its entry; where it begins.
@@ -437,12 +442,12 @@ impl DataFile {
     /// # Errors
     /// [`DataError`] says why they can't be used.
     pub fn decode(bytes: Vec<u8>) -> Result<DataFile, DataError> {
-        let parts = Parts::of(HEAD.content(&bytes)?).ok_or(DataError::Malformed)?;
+        let parts = Parts::of(envelope().content(&bytes)?).ok_or(DataError::Malformed)?;
         if parts.is_well_formed() { Ok(DataFile(bytes)) } else { Err(DataError::Malformed) }
     }
 
     fn parts(&self) -> Option<Parts<'_>> {
-        Parts::of(HEAD.unchecked_content(&self.0)?)
+        Parts::of(self.0.get(HEAD_BYTES..)?)
     }
 
     /// When it was written.

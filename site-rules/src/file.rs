@@ -1,14 +1,14 @@
-//! The file in which compiled rules are kept: a head with a checksum, and the rules in postcard.
+//! The file in which compiled rules are kept: the rules in postcard, in an envelope that tells also
+//! for which list of fields they were compiled.
 
-use crate::field::FIELDS;
-pub use crate::head::fingerprint;
-use crate::head::{Head, HeadError};
+use crate::field::{FIELDS, Field};
 use crate::program::Expression;
 use crate::rules::{Action, Assignment, ExpressionNumber, MOST_RULES, Piece, Rule, RuleSet, SLURM_ERRORS, Template};
 use crate::value::Kind;
 use crate::verify::{VerificationError, verify};
+use slurm_conf::envelope::{Envelope, EnvelopeError};
 use thiserror::Error;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Changes whenever the rules or their instructions are kept in another form.
 pub const LAYOUT: u32 = 2;
@@ -16,7 +16,7 @@ pub const LAYOUT: u32 = 2;
 /// The largest file that is read, in bytes.
 pub const LARGEST: usize = 64 << 20;
 
-const HEAD: Head = Head { magic: *b"QCRULES\n", layout: LAYOUT, largest: LARGEST };
+const ENVELOPE: Envelope = Envelope::new(*b"QCRULES\n", LAYOUT, LARGEST);
 
 /// Why a file is not taken for rules.
 #[derive(Debug, Error)]
@@ -47,16 +47,27 @@ pub enum FileError {
     Rule(String),
 }
 
-impl From<HeadError> for FileError {
-    fn from(error: HeadError) -> FileError {
+impl From<EnvelopeError> for FileError {
+    fn from(error: EnvelopeError) -> FileError {
         match error {
-            HeadError::Other => FileError::NoRules,
-            HeadError::Layout(layout) => FileError::Layout(layout),
-            HeadError::Fields => FileError::Fields,
-            HeadError::Checksum => FileError::Checksum,
-            HeadError::TooLarge(_) => FileError::TooLarge,
+            EnvelopeError::Other => FileError::NoRules,
+            EnvelopeError::Layout(layout) => FileError::Layout(layout),
+            EnvelopeError::Fingerprint => FileError::Fields,
+            EnvelopeError::Checksum => FileError::Checksum,
+            EnvelopeError::TooLarge(_) => FileError::TooLarge,
         }
     }
+}
+
+/// A number that tells lists of fields apart by their names and kinds, and by which may be written.
+#[must_use]
+pub fn fingerprint(fields: &[Field]) -> u64 {
+    let mut hash = Xxh3::new();
+    for field in fields {
+        hash.update(field.name.as_bytes());
+        hash.update(&[0, field.kind as u8, u8::from(field.may_be_absent), u8::from(field.is_writable)]);
+    }
+    hash.digest()
 }
 
 /// Writes rules to bytes.
@@ -65,7 +76,7 @@ impl From<HeadError> for FileError {
 /// [`FileError`] if they are too large or not well formed.
 pub fn encode(rules: &RuleSet) -> Result<Vec<u8>, FileError> {
     check(rules)?;
-    Ok(HEAD.sealed(&postcard::to_allocvec(rules)?)?)
+    Ok(ENVELOPE.referring_to(fingerprint(FIELDS)).sealed(&postcard::to_allocvec(rules)?)?)
 }
 
 /// Reads rules from bytes, and verifies them.
@@ -73,7 +84,7 @@ pub fn encode(rules: &RuleSet) -> Result<Vec<u8>, FileError> {
 /// # Errors
 /// [`FileError`] says why they can't be used.
 pub fn decode(bytes: &[u8]) -> Result<RuleSet, FileError> {
-    let rules: RuleSet = postcard::from_bytes(HEAD.content(bytes)?)?;
+    let rules: RuleSet = postcard::from_bytes(ENVELOPE.referring_to(fingerprint(FIELDS)).content(bytes)?)?;
     check(&rules)?;
     Ok(rules)
 }

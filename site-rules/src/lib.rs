@@ -42,7 +42,6 @@ pub mod evaluate;
 pub mod fault;
 pub mod field;
 pub mod file;
-mod head;
 pub mod let_through;
 pub mod licenses;
 pub mod named_job;

@@ -3,6 +3,7 @@
 
 pub mod configuration;
 pub mod duration;
+pub mod envelope;
 pub mod moment;
 pub mod printed;
 pub mod slurm_settings;

@@ -1,4 +1,7 @@
-//! The names of the files in the state directory (`state_directory` of `queuecast.toml`).
+//! The names of the files in the state directory (`state_directory` of `queuecast.toml`), and the
+//! envelopes of those that several programs read.
+
+use crate::envelope::Envelope;
 
 /// The snapshot, for the command line and for a filter that can't have the daemon's memory.
 pub const SNAPSHOT: &str = "snapshot";
@@ -19,8 +22,14 @@ pub const LEARNT: &str = "learnt";
 /// What the filters have counted.
 pub const COUNTERS: &str = "filter-counters";
 
+/// The envelope of [`COUNTERS`].
+pub const COUNTERS_ENVELOPE: Envelope = Envelope::new(*b"QCCOUNTS", 4, 1 << 16);
+
 /// Whose submissions were refused for their deadlines.
 pub const REFUSALS: &str = "refused-deadlines";
+
+/// The envelope of [`REFUSALS`].
+pub const REFUSALS_ENVELOPE: Envelope = Envelope::new(*b"QCREFUSE", 2, 16 << 20);
 
 /// The kill switch: while it exists the filter leaves every job alone.
 pub const KILL_SWITCH: &str = "off";
@@ -36,6 +45,9 @@ pub const RULES_TABLES: &str = "rules-tables";
 
 /// What was counted of each rule.
 pub const RULE_COUNTERS: &str = "rule-counters";
+
+/// The envelope of [`RULE_COUNTERS`].
+pub const RULE_COUNTERS_ENVELOPE: Envelope = Envelope::new(*b"QCRCOUNT", 2, 4 << 20);
 
 /// The rules that the filter took up last, which it keeps for where [`RULES`] can't be used when
 /// slurmctld starts.

@@ -76,26 +76,61 @@ pub enum Lasting {
     InMemory,
 }
 
-/// Puts a file in place: written whole as `unfinished`, which must lie in the same directory, and
-/// renamed. A reader sees the one before or this one. At no time may more people read it than
-/// `mode` lets. Where root writes it, it belongs to the owner and the group of its directory, for
-/// whom it may be meant alone.
-///
-/// # Errors
-/// Where it can't be written; the one before stays, and what was written is removed: a full disk
-/// would only become fuller.
-pub fn put(path: &Path, unfinished: &Path, bytes: &[u8], mode: u32, lasting: Lasting) -> io::Result<()> {
-    let written = write_new(unfinished, bytes, mode, lasting).and_then(|()| fs::rename(unfinished, path));
-    if written.is_err() {
-        let _ = fs::remove_file(unfinished);
-    }
-    written
+/// A file that is written whole beside the one whose place it then takes, in the same directory.
+/// Until it is in place it is removed when it is dropped: a full disk would only become fuller.
+#[derive(Debug)]
+pub struct Replacement {
+    /// What is written.
+    pub file: File,
+    unfinished: PathBuf,
+    path: PathBuf,
+    is_placed: bool,
 }
 
-fn write_new(path: &Path, bytes: &[u8], mode: u32, lasting: Lasting) -> io::Result<()> {
-    let mut file = create_new(path, mode)?;
-    file.write_all(bytes)?;
-    if lasting == Lasting::OnDisk { file.sync_all() } else { Ok(()) }
+impl Replacement {
+    /// Begins to write, as `unfinished`, what is to lie at `path`. At no time may more people read
+    /// it than `mode` lets. Where root writes it, it belongs to the owner and the group of its
+    /// directory, for whom it may be meant alone.
+    ///
+    /// # Errors
+    /// Where it can't be made.
+    pub fn begin(path: PathBuf, unfinished: PathBuf, mode: u32) -> io::Result<Replacement> {
+        let file = create_new(&unfinished, mode).inspect_err(|_| {
+            let _ = fs::remove_file(&unfinished);
+        })?;
+        Ok(Replacement { file, unfinished, path, is_placed: false })
+    }
+
+    /// Puts the file in place. A reader sees the one before or this one.
+    ///
+    /// # Errors
+    /// Where it can't be; the one before stays.
+    pub fn place(mut self, lasting: Lasting) -> io::Result<()> {
+        if lasting == Lasting::OnDisk {
+            self.file.sync_all()?;
+        }
+        fs::rename(&self.unfinished, &self.path)?;
+        self.is_placed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        if !self.is_placed {
+            let _ = fs::remove_file(&self.unfinished);
+        }
+    }
+}
+
+/// Puts a file with this content in place, as a [`Replacement`].
+///
+/// # Errors
+/// Where it can't be written; the one before stays.
+pub fn put(path: &Path, unfinished: &Path, bytes: &[u8], mode: u32, lasting: Lasting) -> io::Result<()> {
+    let mut replacement = Replacement::begin(path.to_owned(), unfinished.to_owned(), mode)?;
+    replacement.file.write_all(bytes)?;
+    replacement.place(lasting)
 }
 
 /// Makes a file, in the place of one that somebody may have left there.

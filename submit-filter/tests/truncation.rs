@@ -41,7 +41,11 @@ fn files_that_are_truncated_and_overwritten_end_no_process_and_stop_no_job() {
                 let _ = fs::remove_file(site.path().join("snapshot-memory"));
             }
             publish(site.path(), &bytes);
-            fs::write(site.path().join("filter-counters"), Counted::default().to_bytes()).unwrap();
+            fs::write(
+                site.path().join("filter-counters"),
+                slurm_conf::state_directory::COUNTERS_ENVELOPE.sealed(&Counted::default().to_bytes()).unwrap(),
+            )
+            .unwrap();
         };
         renew(generation);
         assert_eq!(running.plugin.call("init"), 0);

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
-use rules_compiler::counted::{self, CountedRules};
+use rules_compiler::counted::CountedRules;
 use rules_compiler::in_force::{self, InForceError, LoadState};
 use serde::Serialize;
-use slurm_conf::state_directory::{RULE_COUNTERS, RULES_OFF};
-use slurm_conf::trusted::read_owned;
+use slurm_conf::state_directory::{RULE_COUNTERS, RULE_COUNTERS_ENVELOPE, RULES_OFF};
 
 use crate::installation::Installation;
 
@@ -115,7 +114,7 @@ impl RulesReport {
 
 fn counted(installation: &Installation) -> Option<RulesCounted> {
     let path = installation.directory.join(RULE_COUNTERS);
-    let counted = CountedRules::read(|| read_owned(&path, counted::LARGEST)).ok().flatten()?;
+    let counted = CountedRules::from_bytes(&RULE_COUNTERS_ENVELOPE.read(&path).ok()??)?;
     let rules = counted.rules.iter().map(|rule| RuleCounted { name: rule.name.clone(), counts: rule.named().collect() });
     Some(RulesCounted { since: counted.since, rules: rules.collect() })
 }

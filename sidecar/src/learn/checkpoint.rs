@@ -1,14 +1,14 @@
 //! What was learnt, on disk, so that a restart goes on where it was.
 //!
-//! One file in the state directory, for its owner's eyes only: a line that says by which sources it
-//! was written, what it is of, how far slurmdbd had been read, the history, the learner, and a
-//! checksum of all that. It is written whole under another name and then renamed. A file of other
-//! sources, of another cluster or of other settings, one that is damaged, too old or dated ahead is
-//! not taken up: then everything is read and learnt again, and the snapshot that an earlier daemon
-//! published stays in force meanwhile, until it is too old.
+//! One file in the state directory, for its owner's eyes only: in an envelope that says by which
+//! sources it was written, what it is of, how far slurmdbd had been read, the history and the
+//! learner. It is written whole under another name and then renamed. A file of other sources, of
+//! another cluster or of other settings, one that is damaged, too old or dated ahead is not taken
+//! up: then everything is read and learnt again, and the snapshot that an earlier daemon published
+//! stays in force meanwhile, until it is too old.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use learning::history::History;
@@ -17,7 +17,8 @@ use predictor_core::decision::MOST_AHEAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use slurm_conf::configuration::HistorySettings;
-use slurm_conf::trusted::{create_new, is_damage, present, read_owned};
+use slurm_conf::envelope::{Envelope, EnvelopeError, HEAD_BYTES};
+use slurm_conf::trusted::{Lasting, Replacement, is_damage, present, read_owned};
 use thiserror::Error;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -28,7 +29,7 @@ use crate::read::seen::Seen;
 pub(crate) const UNFINISHED: &str = "learnt.new";
 /// What is larger is neither written nor read. A year of 10 million jobs comes to less than a third
 /// of it.
-const MOST_BYTES: u64 = 1 << 30;
+const MOST_BYTES: usize = 1 << 30;
 /// What is older is not taken up: so many jobs will have ended that to learn from them is as much
 /// work as to begin anew.
 const OLDEST_SECONDS: i64 = 7 * 86_400;
@@ -76,9 +77,9 @@ pub(crate) enum NotTaken {
     Damaged(String),
 }
 
-/// The first line of the file, which names the version of the learner's sources.
-fn first_line() -> String {
-    format!("queuecast learnt {SOURCES}\n")
+/// The envelope of what these sources of the learner have written.
+fn envelope() -> Envelope {
+    Envelope::new(*b"QCLEARNT", 1, MOST_BYTES).referring_to(xxh3_64(SOURCES.as_bytes()))
 }
 
 /// Reads what an earlier daemon left; `None` where there is nothing.
@@ -86,28 +87,24 @@ fn first_line() -> String {
 /// # Errors
 /// Why it is not taken up.
 pub(crate) fn read(path: &Path, subject: &Subject, now: i64) -> Result<Option<Kept>, NotTaken> {
-    let bytes = match present(read_owned(path, usize::try_from(MOST_BYTES).unwrap_or(usize::MAX))) {
+    let bytes = match present(read_owned(path, MOST_BYTES)) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(None),
         Err(error) if is_damage(&error) => return Err(NotTaken::Damaged(error.to_string())),
         Err(error) => return Err(NotTaken::Unfit(error.to_string())),
     };
-    let damaged = || NotTaken::Damaged("it is damaged".to_owned());
-    let (body, checksum) = bytes.split_last_chunk::<8>().ok_or_else(damaged)?;
-    if xxh3_64(body) != u64::from_le_bytes(*checksum) {
-        return Err(damaged());
-    }
-    taken(body, subject, now).map_err(NotTaken::Unfit)
+    let content = envelope().content(&bytes).map_err(|error| match error {
+        EnvelopeError::Layout(_) | EnvelopeError::Fingerprint => {
+            NotTaken::Unfit("it was written by another version of queuecastd".to_owned())
+        }
+        error => NotTaken::Damaged(error.to_string()),
+    })?;
+    taken(content, subject, now).map_err(NotTaken::Unfit)
 }
 
-/// Takes up a file that is whole.
-fn taken(bytes: &[u8], subject: &Subject, now: i64) -> Result<Option<Kept>, String> {
-    let line = first_line();
-    if !bytes.starts_with(line.as_bytes()) {
-        return Err("it was written by another version of queuecastd".to_owned());
-    }
-    let rest = bytes.get(line.len()..).unwrap_or_default();
-    let ((found, at), rest): ((Subject, i64), _) = part(rest)?;
+/// Takes up a content that is whole.
+fn taken(content: &[u8], subject: &Subject, now: i64) -> Result<Option<Kept>, String> {
+    let ((found, at), rest): ((Subject, i64), _) = part(content)?;
     if found != *subject {
         return Err(format!("it is of cluster {:?} or of other settings of [history]", found.cluster));
     }
@@ -130,21 +127,21 @@ fn part<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), String> {
 
 /// Counts and sums up what is written.
 struct Summed {
-    file: File,
+    replacement: Replacement,
     sum: Xxh3,
-    length: u64,
+    length: usize,
     /// What kept the last bytes from being written: the encoder says only that they were not.
     failed: Option<io::Error>,
 }
 
 impl Summed {
     fn write_some(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.length + bytes.len() as u64 > MOST_BYTES {
+        if self.length + bytes.len() > MOST_BYTES {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "what was learnt is more than 1 GiB"));
         }
-        let written = self.file.write(bytes)?;
+        let written = self.replacement.file.write(bytes)?;
         self.sum.update(bytes.get(..written).unwrap_or_default());
-        self.length += written as u64;
+        self.length += written;
         Ok(written)
     }
 }
@@ -155,7 +152,7 @@ impl Write for Summed {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.replacement.file.flush()
     }
 }
 
@@ -168,8 +165,6 @@ fn same(error: &io::Error) -> io::Error {
 /// part, and puts the file in place.
 pub(crate) struct Keeping {
     writer: BufWriter<Summed>,
-    unfinished: PathBuf,
-    path: PathBuf,
 }
 
 impl Keeping {
@@ -179,10 +174,11 @@ impl Keeping {
     /// The file can't be written.
     pub(crate) fn begin(path: PathBuf, subject: &Subject, now: i64, reading: &Reading, history: &History) -> io::Result<Self> {
         let unfinished = path.with_file_name(UNFINISHED);
-        let file = create_new(&unfinished, 0o600)?;
-        let writer = BufWriter::with_capacity(1 << 20, Summed { file, sum: Xxh3::new(), length: 0, failed: None });
-        let mut keeping = Self { writer, unfinished, path };
-        keeping.writer.write_all(first_line().as_bytes())?;
+        let mut replacement = Replacement::begin(path, unfinished, 0o600)?;
+        // The head is known last.
+        replacement.file.write_all(&[0; HEAD_BYTES])?;
+        let writer = BufWriter::with_capacity(1 << 20, Summed { replacement, sum: Xxh3::new(), length: HEAD_BYTES, failed: None });
+        let mut keeping = Self { writer };
         keeping.add(&(subject, now))?;
         keeping.add(reading)?;
         keeping.add(history)?;
@@ -198,22 +194,12 @@ impl Keeping {
     ///
     /// # Errors
     /// The file can't be written; the one before stays.
-    pub(crate) fn finish(mut self, learner: &Learner) -> io::Result<u64> {
+    pub(crate) fn finish(mut self, learner: &Learner) -> io::Result<usize> {
         self.add(learner)?;
-        self.writer.flush()?;
-        let summed = self.writer.get_mut();
-        let checksum = summed.sum.digest();
-        summed.file.write_all(&checksum.to_le_bytes())?;
-        summed.file.sync_all()?;
-        fs::rename(&self.unfinished, &self.path)?;
-        Ok(summed.length)
-    }
-}
-
-impl Drop for Keeping {
-    fn drop(&mut self) {
-        // Gone, once it is in place.
-        let _ = fs::remove_file(&self.unfinished);
+        let Summed { replacement, sum, length, .. } = self.writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        replacement.file.write_all_at(&envelope().head(sum.digest()), 0)?;
+        replacement.place(Lasting::OnDisk)?;
+        Ok(length)
     }
 }
 
@@ -226,6 +212,7 @@ mod tests {
     use job_types::time::{Seconds, UnixTime};
     use learning::LearnerSettings;
     use learning::history::HistoryLimits;
+    use std::fs::{self, File};
     use std::os::unix::fs::PermissionsExt;
 
     const NOW: i64 = 1_800_000_000;
@@ -293,9 +280,6 @@ mod tests {
         }
         let mut bytes = fs::read(&path).unwrap();
         bytes[20] ^= 1;
-        let body = bytes.len() - 8;
-        let checksum = xxh3_64(&bytes[..body]);
-        bytes[body..].copy_from_slice(&checksum.to_le_bytes());
         fs::write(&path, &bytes).unwrap();
         assert!(refusal(&path, "one", NOW).contains("another version"));
         fs::remove_file(&path).unwrap();
@@ -309,13 +293,14 @@ mod tests {
         let path = folder.path().join("learnt");
         kept_at(&path, NOW);
         let whole = fs::read(&path).unwrap();
-        for place in (first_line().len()..whole.len()).step_by(61) {
+        let is_damaged = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            matches!(read(&path, &subject("one"), NOW), Err(NotTaken::Damaged(_)))
+        };
+        for place in (24..whole.len()).step_by(61) {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x10;
-            fs::write(&path, &bytes).unwrap();
-            assert_eq!(refusal(&path, "one", NOW), "it is damaged");
-            fs::write(&path, &whole[..place]).unwrap();
-            assert_eq!(refusal(&path, "one", NOW), "it is damaged");
+            assert!(is_damaged(&bytes) && is_damaged(&whole[..place]), "byte {place}");
         }
     }
 
@@ -327,7 +312,7 @@ mod tests {
         let history = History::new(HistoryLimits::default());
         let mut keeping = Keeping::begin(path, &subject("one"), NOW, &reading, &history).unwrap();
         // Every write there fails for want of room.
-        keeping.writer.get_mut().file = File::options().write(true).open("/dev/full").unwrap();
+        keeping.writer.get_mut().replacement.file = File::options().write(true).open("/dev/full").unwrap();
         let error = keeping.add(&vec![0_u8; 4 << 20]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{error}");
     }

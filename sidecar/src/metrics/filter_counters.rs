@@ -1,11 +1,12 @@
 //! Keeps what the filters have counted.
 
-use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use job_types::time::UnixTime;
 use predictor_core::counters::Counted;
+use slurm_conf::envelope::Envelope;
+use slurm_conf::state_directory::COUNTERS_ENVELOPE;
 
 use crate::metrics::kept_sums::{KeptSums, Sums};
 
@@ -21,15 +22,15 @@ pub(crate) struct FilterCounters {
 }
 
 impl Sums for Counted {
-    const LARGEST: usize = 65_536;
+    const ENVELOPE: Envelope = COUNTERS_ENVELOPE;
     const NOT_WRITTEN: &'static str = "the filter's counters are not written; they are kept in memory";
 
     fn begun(now: UnixTime) -> Self {
         Counted::begun(now)
     }
 
-    fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Self>> {
-        Counted::read(look)
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Counted::from_bytes(bytes)
     }
 
     fn to_bytes(&self) -> Vec<u8> {

@@ -7,27 +7,24 @@ use std::path::{Path, PathBuf};
 
 use job_types::time::UnixTime;
 use rules_compiler::in_force::FOR_ALL;
-use slurm_conf::trusted::{self, Lasting, is_damage, is_there, open_to_write, read_owned};
+use slurm_conf::envelope::Envelope;
+use slurm_conf::trusted::{self, Lasting, is_damage, is_there, open_to_write};
 
 use crate::publish::damaged::keep_aside;
 use crate::read::accounting::now;
 
 /// Sums that can be kept.
 pub(crate) trait Sums: Clone + PartialEq {
-    /// More than the file of this release has, in bytes.
-    const LARGEST: usize;
+    /// The envelope of the file.
+    const ENVELOPE: Envelope;
     /// What the log says where the file can't be written.
     const NOT_WRITTEN: &'static str;
 
     /// Nothing, counted from now on.
     fn begun(now: UnixTime) -> Self;
 
-    /// Reads the file by `look`, which is taken again where it came in between a writing; `None`
-    /// where the file is not of this release.
-    ///
-    /// # Errors
-    /// The errors of `look`.
-    fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Self>>;
+    /// Reads the content of the file; `None` where it is not of this release.
+    fn from_bytes(bytes: &[u8]) -> Option<Self>;
 
     /// The content of the file.
     fn to_bytes(&self) -> Vec<u8>;
@@ -66,7 +63,7 @@ impl<S: Sums> KeptSums<S> {
         if self.stored.as_ref() == Some(&self.sums) {
             return;
         }
-        match store(&self.path, &self.sums.to_bytes()) {
+        match store::<S>(&self.path, &self.sums.to_bytes()) {
             Ok(()) => {
                 self.stored = Some(self.sums.clone());
                 self.is_told = false;
@@ -92,7 +89,7 @@ pub(crate) fn read<S: Sums>(path: &Path) -> Option<S> {
 
 /// The same with what is wrong with it.
 fn look<S: Sums>(path: &Path) -> io::Result<Option<S>> {
-    let sums = S::read(|| read_owned(path, S::LARGEST))?;
+    let sums = S::ENVELOPE.read(path)?.and_then(|content| S::from_bytes(&content));
     sums.map(Some).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it holds no sums of this release"))
 }
 
@@ -100,14 +97,15 @@ fn look<S: Sums>(path: &Path) -> io::Result<Option<S>> {
 ///
 /// A rename each second would change the directory, at which the filter looks to see whether there
 /// is anything new. Readers check the checksum, and look again where it is wrong.
-fn store(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn store<S: Sums>(path: &Path, content: &[u8]) -> io::Result<()> {
+    let bytes = S::ENVELOPE.sealed(content).map_err(io::Error::other)?;
     if is_there(path).unwrap_or(false)
         && let Ok(file) = open_to_write(path, FOR_ALL)
         && file.metadata()?.len() == bytes.len() as u64
     {
-        return file.write_all_at(bytes, 0);
+        return file.write_all_at(&bytes, 0);
     }
-    trusted::put(path, &path.with_extension("new"), bytes, FOR_ALL, Lasting::InMemory)
+    trusted::put(path, &path.with_extension("new"), &bytes, FOR_ALL, Lasting::InMemory)
 }
 
 #[cfg(test)]

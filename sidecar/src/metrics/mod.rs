@@ -419,6 +419,7 @@ mod tests {
     use predictor_core::counters::{COUNTERS, Counted};
     use rules_compiler::counted::CountedRules;
     use rules_compiler::in_force::{InForce, Loader};
+    use slurm_conf::state_directory::{COUNTERS_ENVELOPE, RULE_COUNTERS_ENVELOPE};
     use std::fs;
     use std::io::{Read, Write};
     use std::net::TcpStream;
@@ -476,7 +477,7 @@ mod tests {
 
         let mut counted = Counted::default();
         counted.take(1, &(100..100 + COUNTERS.len() as u64).collect::<Vec<_>>());
-        let bytes = counted.to_bytes();
+        let bytes = COUNTERS_ENVELOPE.sealed(&counted.to_bytes()).unwrap();
         fs::write(&file, &bytes).unwrap();
         metrics.source(Source::Accounting, true);
         metrics.source(Source::Controller, false);
@@ -510,7 +511,7 @@ mod tests {
         let names: Vec<String> = (0..300).map(|number| format!("rule-{number}")).collect();
         let mut counted = CountedRules::begun(5);
         counted.take(1, &names, &vec![[9, 4, 0, 2, 0, 0, 50, 1_500_000_000]; names.len()]);
-        fs::write(&file, counted.to_bytes()).unwrap();
+        fs::write(&file, RULE_COUNTERS_ENVELOPE.sealed(&counted.to_bytes()).unwrap()).unwrap();
         let in_force = InForce { since: 77, by: Loader::Daemon, number: String::new(), rules: 300, files: Vec::new() };
         metrics.rules(&LoadState { errors: vec!["x".to_owned()], in_force: Some(in_force), ..LoadState::default() });
         let answer = fetch(address, "/metrics");

@@ -1,13 +1,14 @@
 //! Keeps what was counted of each rule.
 
 use std::collections::VecDeque;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use job_types::time::UnixTime;
-use rules_compiler::counted::{self, CountedRules};
+use rules_compiler::counted::CountedRules;
 use site_rules::counts;
+use slurm_conf::envelope::Envelope;
+use slurm_conf::state_directory::RULE_COUNTERS_ENVELOPE;
 
 use crate::metrics::kept_sums::{KeptSums, Sums};
 use crate::rules::looked_at::RuleNames;
@@ -24,15 +25,15 @@ pub(crate) struct RuleCounters {
 }
 
 impl Sums for CountedRules {
-    const LARGEST: usize = counted::LARGEST;
+    const ENVELOPE: Envelope = RULE_COUNTERS_ENVELOPE;
     const NOT_WRITTEN: &'static str = "what was counted of rules is not written; it is kept in memory";
 
     fn begun(now: UnixTime) -> Self {
         CountedRules::begun(now.0)
     }
 
-    fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Self>> {
-        CountedRules::read(look)
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        CountedRules::from_bytes(bytes)
     }
 
     fn to_bytes(&self) -> Vec<u8> {

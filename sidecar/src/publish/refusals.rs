@@ -2,15 +2,13 @@
 
 use job_types::time::UnixTime;
 use predictor_core::refusals::Refusals;
-use slurm_conf::trusted::{is_damage, present, read_owned};
+use slurm_conf::state_directory::REFUSALS_ENVELOPE;
+use slurm_conf::trusted::{is_damage, present};
 
 use crate::publish::damaged::keep_aside;
 use crate::publish::state_directory::StateDirectory;
 use crate::read::accounting::now;
 use crate::read::cluster::Cluster;
-
-/// More than the file has, in bytes.
-const MOST_BYTES: usize = 16 << 20;
 
 /// The refusals, and whether their file has them.
 ///
@@ -30,10 +28,10 @@ impl KeptRefusals {
     /// aside.
     pub(crate) fn load(directory: &StateDirectory) -> Self {
         let path = directory.refusals();
-        let stored = match present(read_owned(&path, MOST_BYTES)) {
+        let stored = match present(REFUSALS_ENVELOPE.read(&path)) {
             Ok(None) => None,
-            Ok(Some(bytes)) => {
-                let stored = Refusals::from_bytes(&bytes);
+            Ok(Some(content)) => {
+                let stored = content.and_then(|content| Refusals::from_bytes(&content));
                 if stored.is_none() {
                     keep_aside(&path, &"it holds no refusals of this release");
                 }

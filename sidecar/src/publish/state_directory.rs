@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 use rules_compiler::in_force::{self, FOR_ALL, InForceError, LoadState};
 use slurm_conf::state_directory::{
-    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, RECORD_KEY, REFUSALS, RULE_COUNTERS, RULES, RULES_DATA,
-    RULES_TABLES, SNAPSHOT,
+    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, RECORD_KEY, REFUSALS, REFUSALS_ENVELOPE, RULE_COUNTERS,
+    RULES, RULES_DATA, RULES_TABLES, SNAPSHOT,
 };
 use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
@@ -161,8 +161,9 @@ impl StateDirectory {
     }
 
     /// Keeps whose deadlines were refused, for those who may see all jobs.
-    pub(crate) fn keep_refusals(&self, bytes: &[u8]) -> io::Result<()> {
-        self.put(&self.refusals(), bytes, self.privacy.mode_of_jobs())
+    pub(crate) fn keep_refusals(&self, content: &[u8]) -> io::Result<()> {
+        let bytes = REFUSALS_ENVELOPE.sealed(content).map_err(io::Error::other)?;
+        self.put(&self.refusals(), &bytes, self.privacy.mode_of_jobs())
     }
 
     /// Where users are answered; `None` where the snapshot is for everybody.

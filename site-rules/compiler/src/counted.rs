@@ -1,19 +1,13 @@
 //! What was counted of each rule: sums over restarts of slurmctld and of the daemon, which keeps
 //! them in a file.
 //!
-//! The daemon writes over the file, so that its directory does not change with each count. A reader
-//! knows by the checksum that it came in between, and looks again.
+//! The daemon writes over the file, so that its directory does not change with each count.
 
 use serde::{Deserialize, Serialize};
 use site_rules::counts::{COUNTS, RuleCount, RuleCounts};
 use std::collections::BTreeMap;
-use std::io;
-use xxhash_rust::xxh3::xxh3_64;
 
-/// The most that is read of the file, in bytes.
-pub const LARGEST: usize = 4 << 20;
-
-/// The file's length is a multiple of it, so that it seldom changes.
+/// The content's length is a multiple of it, so that the file's seldom changes.
 const PADDING: usize = 4096;
 
 /// What was counted of each rule.
@@ -87,39 +81,18 @@ impl CountedRules {
         }
     }
 
-    /// The bytes of the file.
+    /// The content of the file.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let json = serde_json::to_string(self).unwrap_or_default();
-        let mut text = format!("{:016x} {:016x}\n{json}\n", xxh3_64(json.as_bytes()), json.len());
-        let length = text.len().next_multiple_of(PADDING);
-        text.extend(std::iter::repeat_n(' ', length - text.len()));
-        text.into_bytes()
+        let mut json = serde_json::to_vec(self).unwrap_or_default();
+        json.resize(json.len().next_multiple_of(PADDING), b' ');
+        json
     }
 
-    /// What a file says; `None` where it is damaged, or of something else.
+    /// What the content of a file says; `None` where it is of something else.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(bytes).ok()?;
-        let (head, rest) = text.split_once('\n')?;
-        let (checksum, length) = head.split_once(' ')?;
-        let number = |text| u64::from_str_radix(text, 16).ok();
-        let json = rest.get(..usize::try_from(number(length)?).ok()?)?;
-        if xxh3_64(json.as_bytes()) != number(checksum)? {
-            return None;
-        }
-        serde_json::from_str(json).ok()
-    }
-
-    /// Reads the file by `look`; `None` where it is damaged, or of something else.
-    ///
-    /// # Errors
-    /// The errors of `look`.
-    pub fn read(look: impl Fn() -> io::Result<Vec<u8>>) -> io::Result<Option<Self>> {
-        match CountedRules::from_bytes(&look()?) {
-            Some(counted) => Ok(Some(counted)),
-            None => Ok(CountedRules::from_bytes(&look()?)),
-        }
+        serde_json::from_slice(bytes).ok()
     }
 }
 
@@ -162,17 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn the_file_keeps_its_length_and_a_damaged_one_is_nothing() {
+    fn the_file_keeps_its_length_and_another_content_is_nothing() {
         let mut counted = CountedRules::begun(5);
         counted.take(1, &names(&["a"]), &[counts(3)]);
         let bytes = counted.to_bytes();
         counted.take(1, &names(&["a"]), &[counts(u64::MAX)]);
         assert_eq!(bytes.len(), counted.to_bytes().len());
-        for place in [0, 20, 40, 60] {
-            let mut damaged = bytes.clone();
-            damaged[place] ^= 1;
-            assert_eq!(CountedRules::from_bytes(&damaged), None, "{place}");
-        }
         assert_eq!(CountedRules::from_bytes(&bytes[..50]), None);
         assert_eq!(CountedRules::from_bytes(b""), None);
     }

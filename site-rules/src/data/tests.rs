@@ -159,7 +159,7 @@ fn a_file_that_is_damaged_or_cut_off_is_refused() {
         changed[place] ^= 1;
         assert!(DataFile::decode(changed).is_err(), "byte {place}");
     }
-    assert_eq!(DataFile::decode(vec![0; LARGEST + 1]).unwrap_err(), HeadError::TooLarge(LARGEST).into());
+    assert_eq!(DataFile::decode(vec![0; LARGEST + 1]).unwrap_err(), EnvelopeError::TooLarge(LARGEST).into());
 }
 
 /// All look-ups.
