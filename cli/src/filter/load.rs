@@ -26,7 +26,7 @@ Examples:
   queuecast filter load --dry-run
       only print what would change
   queuecast filter load /root/maintenance.toml
-      put the rules of another file in force, in the installation of all others, until queuecastd reads
+      put the rules of another file in force, in the place of all others, until queuecastd reads
       the site's own files again: when one of them changes, at a reload, or at its start
 
 Keys of --format json:

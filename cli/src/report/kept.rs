@@ -64,13 +64,16 @@ impl KeptPromises {
     }
 }
 
+/// What is counted together: whether it is all partitions, which sort behind the single ones; the
+/// partition; the number of the class.
+type Group<'a> = (bool, &'a str, usize);
+
 /// Counts promises by partition and class of probability. Behind these come all partitions
 /// together, by class. Each count has with it what stood beside its promises.
 pub(super) fn by_partition_and_class<'a, T: Copy>(
     promises: impl Iterator<Item = (DecidedPromise<'a>, T)>,
 ) -> impl Iterator<Item = (KeptPromises, Vec<T>)> {
-    // Whether it is all partitions, which sort behind the single ones; the partition; the class.
-    let mut groups: BTreeMap<(bool, &str, usize), (Vec<DecidedPromise<'_>>, Vec<T>)> = BTreeMap::new();
+    let mut groups: BTreeMap<Group<'_>, (Vec<DecidedPromise<'_>>, Vec<T>)> = BTreeMap::new();
     for (promise, beside) in promises {
         let class = Class::index(promise.promised);
         for key in [(false, promise.partition, class), (true, "", class)] {
