@@ -6,7 +6,7 @@ use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
 use serde::Serialize;
 use slurm_sys::client::controller::{self, KnownJob};
-use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, JobState, site};
+use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, site};
 
 use crate::genuine::Genuine;
 use crate::job_name::JobName;
@@ -109,7 +109,7 @@ fn queued(known: &KnownJob, genuine: &Genuine) -> Job {
         id: job.job_id,
         array_task: job.array_job_id.map(|array| (array, known.array_task)),
         source: "slurmctld",
-        state: state(job.state),
+        state: job.state.into(),
         // slurmctld names users only where it is configured to.
         user: job.user.clone().or_else(|| user::name(job.user_id)),
         user_id: job.user_id,
@@ -173,7 +173,7 @@ fn ended(record: &EndedJobRecord<'_>, genuine: &Genuine) -> Job {
         id: record.job_id,
         array_task: record.array.map(|array| (array.array_job_id, array.task_id)),
         source: "slurmdbd",
-        state: state(record.state),
+        state: record.state.into(),
         user: owned(&record.user).or_else(|| user::name(record.user_id)),
         user_id: record.user_id,
         partition: owned(&record.partition),
@@ -190,29 +190,6 @@ fn ended(record: &EndedJobRecord<'_>, genuine: &Genuine) -> Job {
         runs: None,
         admin_comment: owned(&record.admin_comment),
         is_believed: genuine.believes_ended(record),
-    }
-}
-
-/// A word for a state, as sacct has it, in small letters.
-fn state(state: JobState) -> &'static str {
-    match state {
-        JobState::Pending => "pending",
-        JobState::Running => "running",
-        JobState::Suspended => "suspended",
-        JobState::Completing => "completing",
-        JobState::Completed => "completed",
-        JobState::Cancelled => "cancelled",
-        JobState::Failed => "failed",
-        JobState::TimedOut => "timeout",
-        JobState::NodeFailed => "node_fail",
-        JobState::Preempted => "preempted",
-        JobState::BootFailed => "boot_fail",
-        JobState::DeadlineMissed => "deadline",
-        JobState::OutOfMemory => "out_of_memory",
-        JobState::Requeued => "requeued",
-        JobState::Resized => "resizing",
-        JobState::Revoked => "revoked",
-        JobState::Unknown(_) => "unknown",
     }
 }
 

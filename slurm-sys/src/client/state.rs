@@ -4,8 +4,10 @@ use crate::bindings;
 use job_types::job::Ending;
 use serde::{Deserialize, Serialize};
 
-/// The state of a job, as slurmctld has it or as its record ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// The state of a job, as slurmctld has it or as its record ended. Its text is the one of sacct, in
+/// small letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum JobState {
     /// The job waits.
     Pending,
@@ -22,20 +24,25 @@ pub enum JobState {
     /// Ended with another exit status.
     Failed,
     /// Ended at its time limit.
+    #[strum(serialize = "timeout")]
     TimedOut,
     /// Ended because a node failed.
+    #[strum(serialize = "node_fail")]
     NodeFailed,
     /// Ended in favour of another job.
     Preempted,
     /// Ended because a node did not boot.
+    #[strum(serialize = "boot_fail")]
     BootFailed,
     /// Ended, or never started, because of its deadline.
+    #[strum(serialize = "deadline")]
     DeadlineMissed,
     /// Ended because memory ran out.
     OutOfMemory,
     /// This run of the job ended because the job was put back into the queue.
     Requeued,
     /// This record ended because the job's size changed.
+    #[strum(serialize = "resizing")]
     Resized,
     /// The job ran on another cluster of the federation.
     Revoked,
