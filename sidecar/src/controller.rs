@@ -15,7 +15,6 @@ use slurm_sys::client::controller::{self, Priorities, QueuedJob, UserRecord};
 use slurm_sys::client::{ClientError, JobState};
 
 use crate::accounting::{now, wait_on_nodes};
-use crate::admitted::Admitted;
 use crate::clock::controller_ahead;
 use crate::cluster::{Cluster, Ended, Live, Queue};
 use crate::genuine::Genuine;
@@ -23,8 +22,8 @@ use crate::limits;
 use crate::message::Message;
 use crate::names::{first_partition, shared};
 use crate::privacy::Privacy;
+use crate::promised::promised_jobs;
 use crate::queue_reader;
-use crate::reserved::Reserved;
 use crate::shared_nodes::SharedNodes;
 use crate::site_data;
 use crate::site_tables::KnownTables;
@@ -116,8 +115,7 @@ fn read(
     genuine.keep_in_queue(&mut queue);
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
-    let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job), priorities.enforces_limits)).collect();
-    let admitted = queue.iter().filter_map(|job| Admitted::of(job, asked(job))).collect();
+    let (reserved, admitted) = promised_jobs(&queue, asked, priorities.enforces_limits);
     let submissions = Arc::new(submissions.seen(&queue, asked, read_at));
     let shared_nodes = SharedNodes::new(&partitions, &nodes, &queue, asked, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);

@@ -14,7 +14,8 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use anyhow::{anyhow, bail};
-use job_types::joint::{MOST_JOINT_JOBS, is_cluster_name};
+use job_types::cluster_name::is_cluster_name;
+use job_types::joint::MOST_JOINT_JOBS;
 use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::time::UnixTime;
 use predictor_core::decision::{Bounds, JointReservation, Situation};

@@ -33,12 +33,12 @@ fn names(report: &JointReport) -> Vec<String> {
     vec![report.replayed.log.clone(), beside, report.probability.to_string()]
 }
 
-fn outcome(found: &JointReservations) -> Vec<String> {
+fn outcome(JointReservations { found, on_several }: &JointReservations) -> Vec<String> {
     let kept = found.kept_part.zip(found.kept_standard_error);
     vec![
         count(found.requested as u64),
         count(found.accepted as u64),
-        count(found.on_several as u64),
+        count(*on_several as u64),
         probability(found.mean_predicted.as_ref()),
         kept.map_or_else(|| NOT_KNOWN.to_owned(), |(kept, error)| format!("{kept:.3} ± {error:.3}")),
         figure(found.cost_ratio.as_ref()),
@@ -61,7 +61,8 @@ fn beside_alone(reports: &[JointReport]) -> Table {
     let mut table = figures_table(NAMES, ["accepted", "to be had on one", "expected cost over that"]);
     for report in reports {
         let found = &report.found;
-        let figures = [count(found.joint.accepted as u64), count(found.also_alone as u64), figure(found.expected_over_alone.as_ref())];
+        let figures =
+            [count(found.joint.found.accepted as u64), count(found.also_alone as u64), figure(found.expected_over_alone.as_ref())];
         table.add_row([names(report), figures.to_vec()].concat());
     }
     table
