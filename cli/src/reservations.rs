@@ -12,10 +12,11 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output;
 use job_types::number::{JobId, UserId};
+use job_types::promise::Promise;
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{Reservable, governing, present_probability, was_kept, written_reservation};
+use predictor_core::decision::{Reservable, governing, present_probability};
 use predictor_core::forecast::{JobShape, Moment, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
@@ -167,13 +168,14 @@ impl ReservationReport {
             return None;
         }
         let record = Record::parse(job.admin_comment.as_deref()?)?;
-        let (written, reserved) = written_reservation(&record)?;
+        let promise = Promise::standing(&record)?.reservation()?;
+        let (reserved, size) = (promise.at, promise.size);
         let started = job.started.map(UnixTime);
         // slurmctld has no eligible time of a job that is held.
-        let begin = job.eligible.or(written.begin).map(UnixTime);
-        let own_limit = own_limit(written.limit_s, written.begin, reserved);
-        let size = Size { nodes: written.nodes.unwrap_or(record.asked.nodes), cpus: written.cpus.unwrap_or(record.asked.cpus) };
-        let state = State::of(reserved, begin, started, written.hold_until.map(UnixTime), now);
+        let begin = job.eligible.map(UnixTime).or(promise.begin);
+        let own_limit = promise.limit_without_padding();
+        let program_begins = started.map(|started| started + record.wait_on_nodes(started, job.time_limit_seconds.map(Seconds)));
+        let state = State::of(reserved, begin, program_begins, now);
         let forecast = match started {
             Some(_) => None,
             None => snapshot.zip(begin).and_then(|(snapshot, begin)| forecast(job, size, snapshot, own_limit, reserved, begin, now)),
@@ -187,23 +189,16 @@ impl ReservationReport {
             nodes: size.nodes,
             reserved_at: reserved.0,
             state,
-            kept: was_kept(reserved, started, now),
+            kept: promise.state(started, None, now).is_kept(),
             begin: begin.map(|begin| begin.0),
             started: job.started,
             expected_start: expected.get(&job.job_id).copied().filter(|_| state == State::Waiting || state == State::Missed),
             limit_s: job.time_limit_seconds,
             own_limit_s: own_limit.map(|limit| limit.0),
-            promised: record.forecast.as_ref().and_then(|forecast| forecast.reservation_probability),
+            promised: promise.promised,
             forecast: forecast.map(|probability| (probability * 100.0).round() / 100.0),
         })
     }
-}
-
-/// The user's own time limit, from what was written: the padding, from the begin to the reserved
-/// time, was added to it, and the sum rounded up to whole minutes, which the limit itself is in.
-fn own_limit(written_limit_s: Option<i64>, begin: Option<i64>, reserved: UnixTime) -> Option<Seconds> {
-    let own = written_limit_s? - (reserved.0 - begin?);
-    (own >= 60).then_some(Seconds(own.div_euclid(60) * 60))
 }
 
 /// The probability that a job which has not started does so by its time.
@@ -228,18 +223,4 @@ fn forecast(
         limit,
     };
     present_probability(&Reservable { forecasts: snapshot, shape, now: Moment::present(now), longest_limit: None }, reserved, begin)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_users_own_limit_is_what_was_padded() {
-        // 90 min and a padding of 30 min and 30 s, rounded up.
-        let reserved = UnixTime(10_000);
-        assert_eq!(own_limit(Some(7_260), Some(10_000 - 1_830), reserved), Some(Seconds(5_400)));
-        assert_eq!(own_limit(Some(7_200), Some(10_000 - 1_800), reserved), Some(Seconds(5_400)));
-        assert_eq!((own_limit(None, Some(0), reserved), own_limit(Some(60), Some(9_000), reserved)), (None, None));
-    }
 }

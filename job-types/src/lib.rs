@@ -1,15 +1,17 @@
 //! What a job is and what it carries: a job that waits, runs or has ended, the numbers that tell
 //! whose it is and where it runs, its size and times, what its user asks for, what the site allows,
-//! and the record that the decision about it leaves with it.
+//! the record that the decision about it leaves with it, and the promise in that record.
 //!
 //! Both plugins, the daemon and the command line speak of jobs in these types. Nothing here
 //! forecasts or decides.
 
+pub mod cluster_name;
 pub mod job;
 pub mod joint;
 pub mod number;
 pub mod options;
 pub mod policy;
+pub mod promise;
 pub mod record;
 pub mod share;
 pub mod size;

@@ -201,16 +201,6 @@ pub struct Written {
     pub if_missed: IfMissed,
 }
 
-impl Written {
-    /// Of a job that was admitted with a share of its nodes: its deadline, and how long it runs
-    /// with its CPUs to itself by its user's estimate. `None` for any other job.
-    #[must_use]
-    pub fn share(&self) -> Option<(UnixTime, Seconds)> {
-        self.admitted_by.filter(|by| by.chooses_shared_nodes() && self.reserved_at.is_none())?;
-        Some((UnixTime(self.deadline?), Seconds(self.own_limit_s?)))
-    }
-}
-
 fn is_run(if_missed: &IfMissed) -> bool {
     *if_missed == IfMissed::Run
 }
@@ -413,6 +403,16 @@ impl Record {
         self.changed.as_ref()?.ended
     }
 
+    /// How long the job waits on its nodes for its reserved time if it starts at `start`
+    /// ([`hold_on_nodes`]).
+    #[must_use]
+    pub fn wait_on_nodes(&self, start: UnixTime, limit: Option<Seconds>) -> Seconds {
+        let has_shell_at_once = self.asked.options.iter().any(|(name, _)| name == Key::ShellAtOnce.option().variable);
+        let written = self.written.as_ref().filter(|_| self.mode == Mode::Enforce && !has_shell_at_once);
+        let hold_until = written.and_then(|written| written.hold_until);
+        hold_until.map_or(Seconds::ZERO, |hold_until| hold_on_nodes(UnixTime(hold_until), start, limit))
+    }
+
     /// When it was written into the job last.
     #[must_use]
     pub fn last_at(&self) -> UnixTime {
@@ -436,10 +436,7 @@ pub fn waited_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Sec
 pub fn wait_on_nodes(comment: Option<&str>, start: UnixTime, limit: Option<Seconds>) -> Seconds {
     // Most jobs carry no record, and some a long comment of their own.
     let record = comment.filter(|comment| comment.starts_with('{') && comment.contains("\"hold_until\"")).and_then(Record::parse);
-    let shell_at_once = |record: &Record| record.asked.options.iter().any(|(name, _)| name == Key::ShellAtOnce.option().variable);
-    let written = record.filter(|record| record.mode == Mode::Enforce && !shell_at_once(record)).and_then(|record| record.written);
-    let hold_until = written.and_then(|written| written.hold_until);
-    hold_until.map_or(Seconds::ZERO, |hold_until| hold_on_nodes(UnixTime(hold_until), start, limit))
+    record.map_or(Seconds::ZERO, |record| record.wait_on_nodes(start, limit))
 }
 
 /// How long a job that starts at a time waits on its nodes until another; not at all where that is

@@ -14,6 +14,7 @@ mod error;
 mod quiet;
 mod text;
 
+use job_types::cluster_name::is_cluster_name;
 use job_types::number::JobId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
@@ -350,8 +351,7 @@ impl Drop for AccountingWriter {
 
 /// A cluster's name stands in the archive between quotes, and nothing there could be escaped.
 fn checked_cluster(name: &str) -> Result<&str, WriteError> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if !name.is_empty() && name.bytes().all(plain) { Ok(name) } else { Err(WriteError::ClusterName { name: name.into() }) }
+    if is_cluster_name(name) { Ok(name) } else { Err(WriteError::ClusterName { name: name.into() }) }
 }
 
 /// Runs a call that returns one of Slurm's error numbers, or -1 and the number in errno.

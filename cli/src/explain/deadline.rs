@@ -1,9 +1,9 @@
 //! The deadline that a job was admitted with, held against what happened.
 
 use job_types::job::Ending;
+use job_types::promise::{Promise, PromiseState};
 use job_types::record::{Forecast, Record};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{DeadlineState, given_deadline};
 use serde::Serialize;
 
 use super::outcome::{Change, JobOutcome};
@@ -19,7 +19,7 @@ pub(super) struct DeadlineReport {
     pub(super) wanted: Option<f64>,
     /// The probability that was promised.
     pub(super) promised: Option<f64>,
-    pub(super) state: DeadlineState,
+    pub(super) state: PromiseState,
     /// How long before the deadline the job ended; negative where it was later.
     pub(super) spare_s: Option<i64>,
     /// When it is expected to be done, where it has not ended.
@@ -55,14 +55,14 @@ impl DeadlineReport {
         expected_start: Option<i64>,
         now: UnixTime,
     ) -> Option<Self> {
-        let given = given_deadline(record)?;
+        let given = Promise::standing(record)?.deadline()?;
         let end = job.ended.map(UnixTime).zip(job.ending);
         let state = given.state(end, now);
         let forecast = record.forecast.as_ref();
         let start = job.started.or(expected_start).map(UnixTime).filter(|_| job.ended.is_none());
         let run = forecast.map(|forecast| Seconds(forecast.run_s.saturating_add(job.suspended_s)));
         let timed_out_at_ours = given.limit_is_ours && matches!(end, Some((_, Ending::TimedOut)));
-        let reasons = if state == DeadlineState::Missed { reasons(job, record, outcome, changes, timed_out_at_ours) } else { Vec::new() };
+        let reasons = if state == PromiseState::Missed { reasons(job, record, outcome, changes, timed_out_at_ours) } else { Vec::new() };
         Some(Self {
             rule: given.by.as_str(),
             deadline: given.deadline.0,
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_kept_deadline_is_told_with_what_was_to_spare() {
         let kept = of(&job(), &admitted(12_000), None, 20_000);
-        assert_eq!((kept.state, kept.spare_s, kept.promised, kept.wanted), (DeadlineState::Kept, Some(800), Some(0.93), Some(0.9)));
+        assert_eq!((kept.state, kept.spare_s, kept.promised, kept.wanted), (PromiseState::Kept, Some(800), Some(0.93), Some(0.9)));
         assert_eq!((kept.rule, whys(&kept), kept.expected_end), ("probability", Vec::new(), None));
     }
 
@@ -156,7 +156,7 @@ mod tests {
     fn a_missed_one_is_told_with_all_that_made_it_late() {
         let late = Job { started: Some(10_600), ended: Some(12_200), suspended_s: 300, runs: Some(2), ..job() };
         let missed = of(&late, &admitted(12_000), None, 20_000);
-        assert_eq!((missed.state, missed.spare_s), (DeadlineState::Missed, Some(-200)));
+        assert_eq!((missed.state, missed.spare_s), (PromiseState::Missed, Some(-200)));
         // 600 s from the decision to the start, and 1,300 s of running.
         assert_eq!(whys(&missed), [("waited", Some(500)), ("ran", Some(300)), ("suspended", Some(300)), ("requeued", Some(1))]);
         let stopped = Changed { stopped: true, ..Changed::default() };
@@ -173,17 +173,17 @@ mod tests {
     #[test]
     fn a_job_that_has_not_ended_is_told_when_it_is_expected_to_be_done() {
         let waits = of(&pending(), &admitted(12_000), Some(10_900), 10_500);
-        assert_eq!((waits.state, waits.expected_end, waits.spare_s), (DeadlineState::Open, Some(11_900), None));
+        assert_eq!((waits.state, waits.expected_end, waits.spare_s), (PromiseState::Open, Some(11_900), None));
         let running = Job { started: Some(10_200), ..pending() };
         assert_eq!(of(&running, &admitted(12_000), None, 11_500).expected_end, Some(11_500), "it has outlived its forecast");
         let late = of(&pending(), &admitted(12_000), None, 12_001);
-        assert_eq!((late.state, whys(&late)), (DeadlineState::Missed, vec![("waited", Some(1_901))]));
+        assert_eq!((late.state, whys(&late)), (PromiseState::Missed, vec![("waited", Some(1_901))]));
     }
 
     #[test]
     fn what_was_cancelled_before_its_deadline_is_withdrawn_and_nothing_made_it_late() {
         let cancelled = Job { ending: Some(Ending::Cancelled), state: "cancelled", ..job() };
         let report = of(&cancelled, &admitted(12_000), None, 20_000);
-        assert_eq!((report.state, whys(&report)), (DeadlineState::Withdrawn, Vec::new()));
+        assert_eq!((report.state, whys(&report)), (PromiseState::Withdrawn, Vec::new()));
     }
 }

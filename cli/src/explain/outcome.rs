@@ -1,9 +1,9 @@
 //! The forecast held against what happened.
 
 use job_types::options::Mode;
+use job_types::promise::Promise;
 use job_types::record::{Forecast, Record};
-use job_types::time::UnixTime;
-use predictor_core::decision::{was_kept, written_reservation};
+use job_types::time::{Seconds, UnixTime};
 use serde::Serialize;
 
 use super::source::Job;
@@ -53,12 +53,12 @@ pub(super) fn written(record: &Record) -> Option<&job_types::record::Written> {
 impl JobOutcome {
     /// What has happened until now.
     pub(super) fn of(job: &Job, record: &Record, now: UnixTime) -> Self {
-        let written = written(record);
         let over = job.ended.is_some();
         let (end, now) = (job.ended, now.0);
-        let hold_until = written.and_then(|written| written.hold_until);
+        // slurmdbd has zero where it was never told the limit.
+        let limit = job.limit_s.filter(|limit| *limit > 0).map(Seconds);
         // A job that waits on its nodes begins its work when that is over.
-        let work = job.started.map(|started| hold_until.map_or(started, |until| until.max(started)));
+        let work = job.started.map(|started| started + record.wait_on_nodes(UnixTime(started), limit).0);
         let held_s = job.started.zip(work).map(|(started, work)| (work.min(end.unwrap_or(now)) - started).max(0)).filter(|held| *held > 0);
         // A job that ended while it waited has no wait to compare; it only did not start.
         let waited_until = match (work, over) {
@@ -79,8 +79,9 @@ impl JobOutcome {
             let (shortest, longest) = forecast.run_range_s;
             if over { Some((shortest..=longest).contains(&run)) } else { open(run <= longest, false) }
         });
-        let reservation_kept = written_reservation(record)
-            .and_then(|(_, reserved)| was_kept(reserved, job.started.map(UnixTime), UnixTime(end.unwrap_or(now))));
+        let reservation = Promise::standing(record).and_then(Promise::reservation);
+        let reservation_kept =
+            reservation.and_then(|reservation| reservation.state(job.started.map(UnixTime), end.map(UnixTime), UnixTime(now)).is_kept());
         let deadline_met = record.asked.deadline.and_then(|deadline| match end {
             Some(end) => Some(job.started.is_some() && end <= deadline && job.state != "deadline"),
             None => (now > deadline).then_some(false),

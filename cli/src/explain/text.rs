@@ -2,11 +2,10 @@
 
 use command_parts::output::{BAD, GOOD, Lines, count, duration, moment, moment_and_distance, moment_for_options, table};
 use job_types::options::{IfMissed, Mode};
+use job_types::promise::{Promise, PromiseState};
 use job_types::record::{Changed, Forecast, Record, Written};
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-
-use predictor_core::decision::DeadlineState;
 
 use super::Report;
 use super::deadline::{DeadlineReport, Reason};
@@ -182,12 +181,12 @@ fn what_became_of(deadline: &DeadlineReport, now: UnixTime) -> String {
     let given = format!("promised by {}{promised}{wanted}", deadline.rule);
     let spare = deadline.spare_s.unwrap_or(deadline.deadline - now.0);
     let became = match deadline.state {
-        DeadlineState::Kept => format!("{GOOD}kept{GOOD:#} with {} to spare", Seconds(spare)),
-        DeadlineState::Missed if spare < 0 && deadline.spare_s.is_some() => format!("{BAD}missed{BAD:#} by {}", Seconds(-spare)),
-        DeadlineState::Missed if spare < 0 => format!("{BAD}missed{BAD:#}: {} ago, and not done yet", Seconds(-spare)),
-        DeadlineState::Missed => format!("{BAD}missed{BAD:#}: it ended {} before the deadline without being done", Seconds(spare)),
-        DeadlineState::Withdrawn => "withdrawn: it ended before the deadline without being done, and counts for nobody".to_owned(),
-        DeadlineState::Open => format!("open for another {}", Seconds(spare)),
+        PromiseState::Kept => format!("{GOOD}kept{GOOD:#} with {} to spare", Seconds(spare)),
+        PromiseState::Missed if spare < 0 && deadline.spare_s.is_some() => format!("{BAD}missed{BAD:#} by {}", Seconds(-spare)),
+        PromiseState::Missed if spare < 0 => format!("{BAD}missed{BAD:#}: {} ago, and not done yet", Seconds(-spare)),
+        PromiseState::Missed => format!("{BAD}missed{BAD:#}: it ended {} before the deadline without being done", Seconds(spare)),
+        PromiseState::Withdrawn => "withdrawn: it ended before the deadline without being done, and counts for nobody".to_owned(),
+        PromiseState::Open => format!("open for another {}", Seconds(spare)),
     };
     let expected = deadline.expected_end.map(|end| {
         let (late, end) = (end - deadline.deadline, UnixTime(end));
@@ -231,7 +230,7 @@ fn verdict(holds: Option<bool>, yes: &str, no: &str) -> String {
 /// How the deadline came out: that of an admitted job by the rule of what counts as kept.
 fn deadline_verdict(report: &Report, outcome: &JobOutcome) -> String {
     match &report.deadline {
-        Some(deadline) if deadline.state == DeadlineState::Withdrawn => "withdrawn".to_owned(),
+        Some(deadline) if deadline.state == PromiseState::Withdrawn => "withdrawn".to_owned(),
         Some(deadline) => verdict(deadline.state.is_kept(), "kept", "missed"),
         None => verdict(outcome.deadline_met, "met", "missed"),
     }
@@ -269,10 +268,9 @@ fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Job
         rows.add_row(["run time".to_owned(), run, runs, verdict(outcome.run_time_in_range, "in its range", "outside its range")]);
     }
     let started = job.started.map_or("not started".to_owned(), |started| format!("started {}", moment(UnixTime(started))));
-    if let Some(reserved) = super::outcome::written(record).and_then(|written| written.reserved_at) {
-        let probability = record.forecast.as_ref().and_then(|forecast| forecast.reservation_probability);
-        let probability = probability.map(|probability| format!(" with {probability:.2}")).unwrap_or_default();
-        let promised = format!("{}{probability}", moment(UnixTime(reserved)));
+    if let Some(reservation) = Promise::given(record).and_then(Promise::reservation) {
+        let probability = reservation.promised.map(|probability| format!(" with {probability:.2}")).unwrap_or_default();
+        let promised = format!("{}{probability}", moment(reservation.at));
         let held = outcome.held_s.map(|held| format!(", waited {} on its nodes", duration(Seconds(held)))).unwrap_or_default();
         let happened = format!("{started}{held}");
         rows.add_row(["reservation".to_owned(), promised, happened, verdict(outcome.reservation_kept, "kept", "broken")]);

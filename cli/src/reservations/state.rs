@@ -21,16 +21,11 @@ pub(super) enum State {
 }
 
 impl State {
-    /// The state of a job that has not ended.
-    pub(super) fn of(
-        reserved: UnixTime,
-        begin: Option<UnixTime>,
-        started: Option<UnixTime>,
-        hold_until: Option<UnixTime>,
-        now: UnixTime,
-    ) -> Self {
-        match started {
-            Some(_) if hold_until.is_some_and(|until| now < until) => Self::Early,
+    /// The state of a job that has not ended. `program_begins` is when the program of a job that
+    /// has its nodes begins, `None` for a job that waits.
+    pub(super) fn of(reserved: UnixTime, begin: Option<UnixTime>, program_begins: Option<UnixTime>, now: UnixTime) -> Self {
+        match program_begins {
+            Some(program_begins) if now < program_begins => Self::Early,
             Some(_) => Self::Running,
             None if now > reserved => Self::Missed,
             None if begin.is_some_and(|begin| begin > now) => Self::Deferred,
@@ -51,13 +46,12 @@ mod tests {
     #[test]
     fn a_reservation_goes_from_deferred_to_running_or_is_missed() {
         let (begin, reserved) = (Some(UnixTime(100)), UnixTime(200));
-        let state = |started: Option<i64>, now| State::of(reserved, begin, started.map(UnixTime), Some(reserved), UnixTime(now));
+        let state = |program_begins: Option<i64>, now| State::of(reserved, begin, program_begins.map(UnixTime), UnixTime(now));
         assert_eq!(
             (state(None, 50), state(None, 150), state(None, 200), state(None, 201)),
             (State::Deferred, State::Waiting, State::Waiting, State::Missed)
         );
-        assert_eq!((state(Some(120), 150), state(Some(120), 200), state(Some(250), 260)), (State::Early, State::Running, State::Running));
-        let runs_at_once = State::of(reserved, begin, Some(UnixTime(120)), None, UnixTime(150));
-        assert_eq!(runs_at_once, State::Running);
+        assert_eq!((state(Some(200), 150), state(Some(200), 200), state(Some(250), 260)), (State::Early, State::Running, State::Running));
+        assert_eq!(state(Some(120), 150), State::Running, "it runs at once");
     }
 }

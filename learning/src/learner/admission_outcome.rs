@@ -1,9 +1,8 @@
 //! What became of the deadline of an admitted job, as the job's record and its end tell it.
 
 use job_types::job::Ending;
-use job_types::record::Record;
+use job_types::promise::{Promise, PromiseState, PromisedDeadline};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{DeadlineState, GivenDeadline, given_deadline};
 use serde::{Deserialize, Serialize};
 
 /// What became of the deadline of an admitted job.
@@ -21,7 +20,7 @@ pub struct AdmissionOutcome {
     /// The deadline.
     pub deadline: UnixTime,
     /// What has become of it.
-    pub state: DeadlineState,
+    pub state: PromiseState,
 }
 
 impl AdmissionOutcome {
@@ -32,7 +31,7 @@ impl AdmissionOutcome {
     pub fn read(admin_comment: &str, end: UnixTime, how: Option<Ending>) -> Option<AdmissionOutcome> {
         let given = admitted(admin_comment)?;
         let how = how.filter(|how| *how != Ending::Interrupted);
-        Some(how.map_or(Self::of(&given, DeadlineState::Open), |how| Self::of(&given, given.state(Some((end, how)), end))))
+        Some(how.map_or(Self::of(&given, PromiseState::Open), |how| Self::of(&given, given.state(Some((end, how)), end))))
     }
 
     /// For a job that waits or runs at `now`, by its `admin_comment`; `None` where it was not
@@ -43,12 +42,12 @@ impl AdmissionOutcome {
         Some(Self::of(&given, given.state(None, now)))
     }
 
-    fn of(given: &GivenDeadline, state: DeadlineState) -> AdmissionOutcome {
+    fn of(given: &PromisedDeadline, state: PromiseState) -> AdmissionOutcome {
         AdmissionOutcome {
             wanted: given.wanted,
             promised: given.probability,
-            planned: given.begin.map_or(given.at, |begin| begin.max(given.at)),
-            given: given.at,
+            planned: given.begin.map_or(given.given_at, |begin| begin.max(given.given_at)),
+            given: given.given_at,
             deadline: given.deadline,
             state,
         }
@@ -62,12 +61,8 @@ impl AdmissionOutcome {
 }
 
 /// The deadline that a job was admitted with, by its `admin_comment`.
-fn admitted(admin_comment: &str) -> Option<GivenDeadline> {
-    // Most records are of other jobs.
-    if !admin_comment.contains("\"admitted_by\"") {
-        return None;
-    }
-    given_deadline(&Record::parse(admin_comment)?)
+fn admitted(admin_comment: &str) -> Option<PromisedDeadline> {
+    Promise::read(admin_comment)?.deadline()
 }
 
 #[cfg(test)]
@@ -94,24 +89,24 @@ mod tests {
                 state,
             })
         };
-        assert_eq!(read("enforce", 8_200, Some(Ending::Completed)), outcome(DeadlineState::Kept));
-        assert_eq!(read("enforce", 8_201, Some(Ending::Completed)), outcome(DeadlineState::Missed));
-        assert_eq!(read("enforce", 8_000, Some(Ending::Cancelled)), outcome(DeadlineState::Withdrawn));
+        assert_eq!(read("enforce", 8_200, Some(Ending::Completed)), outcome(PromiseState::Kept));
+        assert_eq!(read("enforce", 8_201, Some(Ending::Completed)), outcome(PromiseState::Missed));
+        assert_eq!(read("enforce", 8_000, Some(Ending::Cancelled)), outcome(PromiseState::Withdrawn));
         assert_eq!(read("advise", 8_000, Some(Ending::Completed)), None, "nothing was promised");
-        assert_eq!(outcome(DeadlineState::Kept).map(|outcome| outcome.ahead()), Some(Seconds(7_200)));
+        assert_eq!(outcome(PromiseState::Kept).map(|outcome| outcome.ahead()), Some(Seconds(7_200)));
     }
 
     #[test]
     fn a_run_that_was_interrupted_leaves_it_to_the_next_one() {
         let state = |end, how| AdmissionOutcome::read(&comment("enforce"), UnixTime(end), how).map(|outcome| outcome.state);
         for how in [None, Some(Ending::Interrupted)] {
-            assert_eq!((state(8_000, how), state(9_000, how)), (Some(DeadlineState::Open), Some(DeadlineState::Open)));
+            assert_eq!((state(8_000, how), state(9_000, how)), (Some(PromiseState::Open), Some(PromiseState::Open)));
         }
     }
 
     #[test]
     fn a_job_that_has_not_ended_is_open_until_its_deadline() {
         let state = |now| AdmissionOutcome::read_live(&comment("enforce"), UnixTime(now)).map(|outcome| outcome.state);
-        assert_eq!((state(8_200), state(8_201)), (Some(DeadlineState::Open), Some(DeadlineState::Missed)));
+        assert_eq!((state(8_200), state(8_201)), (Some(PromiseState::Open), Some(PromiseState::Missed)));
     }
 }

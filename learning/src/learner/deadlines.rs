@@ -69,9 +69,9 @@ impl Deadlines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::decision::DeadlineState;
+    use job_types::promise::PromiseState;
 
-    fn told(deadlines: &mut Deadlines, job: u32, deadline: i64, state: DeadlineState) {
+    fn told(deadlines: &mut Deadlines, job: u32, deadline: i64, state: PromiseState) {
         let outcome = AdmissionOutcome {
             wanted: Some(0.9),
             promised: Some(0.93),
@@ -90,11 +90,11 @@ mod tests {
     #[test]
     fn a_kept_deadline_is_learnt_when_it_has_passed_and_together_with_the_missed_ones() {
         let mut deadlines = Deadlines::default();
-        told(&mut deadlines, 1, 1_000, DeadlineState::Kept);
-        told(&mut deadlines, 2, 2_000, DeadlineState::Kept);
-        told(&mut deadlines, 3, 3_000, DeadlineState::Open);
+        told(&mut deadlines, 1, 1_000, PromiseState::Kept);
+        told(&mut deadlines, 2, 2_000, PromiseState::Kept);
+        told(&mut deadlines, 3, 3_000, PromiseState::Open);
         assert_eq!(due(&mut deadlines, 1_000), [false; 0]);
-        told(&mut deadlines, 4, 900, DeadlineState::Missed);
+        told(&mut deadlines, 4, 900, PromiseState::Missed);
         assert_eq!(due(&mut deadlines, 1_001), [false, true]);
         assert_eq!(due(&mut deadlines, 2_001), [true]);
     }
@@ -102,10 +102,10 @@ mod tests {
     #[test]
     fn a_job_counts_once_however_often_it_is_told() {
         let mut deadlines = Deadlines::default();
-        told(&mut deadlines, 1, 1_000, DeadlineState::Missed);
+        told(&mut deadlines, 1, 1_000, PromiseState::Missed);
         assert_eq!(due(&mut deadlines, 1_001), [false]);
         // It waited past its deadline, was requeued, and has ended at last.
-        told(&mut deadlines, 1, 1_000, DeadlineState::Missed);
+        told(&mut deadlines, 1, 1_000, PromiseState::Missed);
         assert_eq!(due(&mut deadlines, 1_500), [false; 0]);
         assert_eq!(deadlines.known.len(), 1);
         assert_eq!(due(&mut deadlines, 1_002 + REMEMBERED.0), [false; 0]);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn no_more_than_the_most_are_remembered() {
         let mut deadlines = Deadlines::default();
-        (0..150_000).for_each(|job| told(&mut deadlines, job, 1_000 + i64::from(job), DeadlineState::Kept));
+        (0..150_000).for_each(|job| told(&mut deadlines, job, 1_000 + i64::from(job), PromiseState::Kept));
         assert_eq!(deadlines.known.len(), MOST_REMEMBERED);
     }
 }

@@ -1,9 +1,7 @@
 //! What became of a virtual reservation, as the job's record and its times tell it.
 
-use job_types::options::{Key, Mode};
-use job_types::record::Record;
+use job_types::promise::{Promise, PromisedReservation, state_of_reservation};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::was_kept;
 use serde::{Deserialize, Serialize};
 
 /// What became of a virtual reservation.
@@ -22,23 +20,24 @@ impl PromiseOutcome {
     /// reservation, or left the queue before its time without having started.
     #[must_use]
     pub fn read(admin_comment: &str, start: Option<UnixTime>, end: UnixTime) -> Option<PromiseOutcome> {
-        let (wanted, given, at) = promised(admin_comment)?;
-        PromiseOutcome::of(wanted, given, at, start, end)
+        let (wanted, PromisedReservation { given_at, at, .. }) = promised(admin_comment)?;
+        PromiseOutcome::of(wanted, given_at, at, start, end)
     }
 
     /// The outcome for a job that waits or runs at `now`, by its `admin_comment`; `None` before its
     /// time has passed.
     #[must_use]
     pub fn read_live(admin_comment: &str, start: Option<UnixTime>, now: UnixTime) -> Option<PromiseOutcome> {
-        let (wanted, given, at) = promised(admin_comment)?;
-        PromiseOutcome::of_live(wanted, given, at, start, now)
+        let (wanted, PromisedReservation { given_at, at, .. }) = promised(admin_comment)?;
+        PromiseOutcome::of_live(wanted, given_at, at, start, now)
     }
 
     /// The outcome of a reservation that was given at a time for a job that started, or left the
     /// queue, at others.
     #[must_use]
     pub fn of(wanted: f64, given: UnixTime, at: UnixTime, start: Option<UnixTime>, end: UnixTime) -> Option<PromiseOutcome> {
-        was_kept(at, start, end).map(|is_kept| PromiseOutcome { wanted, ahead: at - given, is_kept })
+        let is_kept = state_of_reservation(at, start, Some(end), end).is_kept()?;
+        Some(PromiseOutcome { wanted, ahead: at - given, is_kept })
     }
 
     /// The same for a job that waits or runs at `now`. Until its time has passed the outcome counts
@@ -50,23 +49,10 @@ impl PromiseOutcome {
     }
 }
 
-/// What the record of a job with a reservation promises: the probability that was wanted, when it
-/// was given, and the reserved time.
-fn promised(admin_comment: &str) -> Option<(f64, UnixTime, UnixTime)> {
-    // Most records are of other jobs.
-    if !admin_comment.contains("\"reserved_at\"") {
-        return None;
-    }
-    let record = Record::parse(admin_comment).filter(|record| record.mode == Mode::Enforce)?;
-    let written = record.written?;
-    let at = UnixTime(written.reserved_at?);
-    let promised = record.forecast?.reservation_probability?;
-    // Of earlier versions' records only the option says what was wanted. Who asked for the best got
-    // what was to be had.
-    let variable = Key::SuccessProbability.option().variable;
-    let asked = || record.asked.options.iter().find(|(name, _)| name == variable).and_then(|(_, value)| value.parse().ok());
-    let wanted = written.wanted.or_else(asked).map_or(promised, |wanted: f64| wanted.min(promised));
-    Some((wanted, record.at, at))
+/// The reservation in a job's `admin_comment`, and the probability that was wanted of it.
+fn promised(admin_comment: &str) -> Option<(f64, PromisedReservation)> {
+    let reservation = Promise::read(admin_comment)?.reservation()?;
+    Some((reservation.wanted()?, reservation))
 }
 
 #[cfg(test)]
@@ -74,26 +60,11 @@ mod tests {
     use super::*;
 
     fn comment(mode: &str) -> String {
-        with_wishes(mode, r#"["QUEUECAST_SUCCESS_PROBABILITY","0.9"]"#, r#","wanted":0.9"#)
-    }
-
-    fn with_wishes(mode: &str, option: &str, wanted: &str) -> String {
         format!(
-            r#"{{"queuecast":{{"version":1,"generation":7,"at":1000,"mode":"{mode}","asked":{{"nodes":1,"cpus":4,
-            "options":[{option}]}},"written":{{"begin":4000,"reserved_at":8200{wanted}}},
+            r#"{{"queuecast":{{"version":1,"generation":7,"at":1000,"mode":"{mode}","asked":{{"nodes":1,"cpus":4}},
+            "written":{{"begin":4000,"reserved_at":8200,"wanted":0.9}},
             "forecast":{{"wait_jobs":10,"run_s":60,"run_range_s":[60,60],"run_jobs":0,"reservation_probability":0.93}}}}}}"#
         )
-    }
-
-    #[test]
-    fn what_was_wanted_is_the_sites_where_the_user_gave_none_and_at_most_what_was_promised() {
-        let wanted = |option, wanted| PromiseOutcome::read(&with_wishes("enforce", option, wanted), Some(UnixTime(8_000)), UnixTime(9_000));
-        let wanted = |option, written| wanted(option, written).map(|outcome| outcome.wanted);
-        assert_eq!(wanted("", r#","wanted":0.75"#), Some(0.75), "the site's own");
-        let best = r#"["QUEUECAST_SUCCESS_PROBABILITY","best"]"#;
-        assert_eq!(wanted(best, r#","wanted":0.99"#), Some(0.93), "as good as it could be");
-        assert_eq!(wanted(r#"["QUEUECAST_SUCCESS_PROBABILITY","0.9"]"#, ""), Some(0.9), "of an earlier version");
-        assert_eq!(wanted("", ""), Some(0.93), "of an earlier version, by the site's own");
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Promises {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::decision::DeadlineState;
+    use job_types::promise::PromiseState;
     use predictor_core::promise::level_to_ask;
 
     const PARTITION: PartitionIndex = PartitionIndex(0);
@@ -168,13 +168,38 @@ mod tests {
         assert!((asked(&promises) - 0.75) < 0.4 * (raised - 0.75));
     }
 
+    /// What is asked of a reservation for 0.75 and for 0.9, after 400 whose users named no
+    /// probability: the site wants 0.75, and each was promised with the 0.93 that were forecast. Of
+    /// each `of` one was missed.
+    fn asked_after_a_miss_in(of: u32) -> [f64; 2] {
+        let comment = r#"{"queuecast":{"version":1,"generation":7,"at":1000,"mode":"enforce","asked":{"nodes":1,"cpus":4},
+            "written":{"begin":4000,"reserved_at":8200,"wanted":0.75},
+            "forecast":{"wait_jobs":10,"run_s":60,"run_range_s":[60,60],"run_jobs":0,"reservation_probability":0.93}}}"#;
+        let mut promises = Promises::default();
+        for job in 0..400 {
+            let start = UnixTime(if job % of == 0 { 8_201 } else { 8_000 });
+            let outcome = PromiseOutcome::read(comment, Some(start), UnixTime(9_000)).unwrap();
+            promises.observe_ended(RunId { submitted: 1_000, job: JobId(job) }, PARTITION, 4, &outcome);
+        }
+        let published = promises.published();
+        let levels_of = |class| published.iter().find(|levels| levels.class == class).map(|levels| levels.levels);
+        [0.75, 0.9].map(|wanted| level_to_ask(PromiseKind::Reservation, 4, Seconds(7_200), wanted, levels_of))
+    }
+
+    #[test]
+    fn levels_are_corrected_against_what_was_wanted_and_not_against_what_was_forecast() {
+        assert_eq!(asked_after_a_miss_in(4), [0.75, 0.9], "three of four were kept, as the site wants it");
+        let [asked, _] = asked_after_a_miss_in(2);
+        assert!(asked > 0.95, "one of two was kept, and {asked} is asked");
+    }
+
     #[test]
     fn deadlines_that_are_missed_raise_what_is_asked_of_deadlines_and_not_of_reservations() {
         let mut promises = Promises::default();
         for job in 0..20 {
             let (given, deadline) = (UnixTime(1_000), UnixTime(4_600));
             let outcome =
-                AdmissionOutcome { wanted: Some(0.9), promised: None, planned: given, given, deadline, state: DeadlineState::Missed };
+                AdmissionOutcome { wanted: Some(0.9), promised: None, planned: given, given, deadline, state: PromiseState::Missed };
             promises.observe_deadline(JobId(job), PARTITION, 4, &outcome);
         }
         assert_eq!(promises.published(), []);

@@ -18,8 +18,7 @@ mod submission;
 
 pub use admission::{
     AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, Admitted, AdmittedJob, AlternativeSize, Alternatives,
-    DeadlineState, FARTHEST_DEADLINE, GivenDeadline, GivenShare, LeftToSlurm, NotAdmitted, SharingRequest, admission_upkeep, clocks_agree,
-    given_deadline, noted,
+    FARTHEST_DEADLINE, GivenShare, LeftToSlurm, NotAdmitted, SharingRequest, admission_upkeep, clocks_agree, noted,
 };
 pub use bounds::{Bound, Bounds, Limit};
 pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
@@ -31,7 +30,7 @@ pub use molding::{Candidate, NotMolded};
 pub use reservation::{
     Excess, GivenReservation, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Progress, Reservable, ReservationCost,
     ReservationState, ReservedJob, Review, Revision, STEP, Sibling, Step, TrajectoryPoint, Upkeep, Wanted, joint_reservation,
-    present_probability, probabilities_to_ask, review, trajectory, upkeep, was_kept, withdrawal, written_reservation,
+    present_probability, probabilities_to_ask, review, trajectory, upkeep, withdrawal,
 };
 pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, configured_policy, governing};
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::{Receiver, Sender, TryRecvError, bounded};
 use job_types::joint::{ClusterJob, JointJobs};
 use job_types::number::{JobId, UserId};
-use job_types::record::Record;
+use job_types::promise::Promise;
 use job_types::time::UnixTime;
-use predictor_core::decision::{Sibling, written_reservation};
+use predictor_core::decision::Sibling;
 use slurm_sys::client::{AccountingConnection, ClientError, JobState, RecordedRun};
 
 use crate::read::reserved::Reserved;
@@ -182,14 +182,14 @@ impl Accounting {
 }
 
 fn sibling(cluster: &str, run: &RecordedRun) -> Sibling {
-    let record = run.admin_comment.as_deref().and_then(Record::parse);
+    let promise = run.admin_comment.as_deref().and_then(Promise::read);
     let is_done = matches!(run.state, JobState::Completed | JobState::Failed | JobState::TimedOut | JobState::OutOfMemory);
     Sibling {
         cluster: cluster.to_owned(),
         job: run.job_id,
         user: run.user_id,
         submitted: UnixTime(run.submitted),
-        reserved_at: record.as_ref().and_then(written_reservation).map(|(_, at)| at),
+        reserved_at: promise.and_then(Promise::reservation).map(|reservation| reservation.at),
         started: UnixTime(run.started),
         ended: run.ended.map(UnixTime),
         is_done,

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use job_types::promise::PromiseState;
 use learning::AdmissionOutcome;
-use predictor_core::decision::DeadlineState;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -13,10 +13,10 @@ use prometheus_client::registry::Registry;
 use crate::metrics::named_partitions::NamedPartitions;
 
 /// What becomes of deadlines whose jobs have ended.
-const OUTCOMES: [DeadlineState; 3] = [DeadlineState::Kept, DeadlineState::Missed, DeadlineState::Withdrawn];
+const OUTCOMES: [PromiseState; 3] = [PromiseState::Kept, PromiseState::Missed, PromiseState::Withdrawn];
 
 /// What deadlines of jobs in the queue are: to come, or passed.
-const STATES: [DeadlineState; 2] = [DeadlineState::Open, DeadlineState::Missed];
+const STATES: [PromiseState; 2] = [PromiseState::Open, PromiseState::Missed];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabel {
@@ -89,7 +89,7 @@ impl DeadlineMetrics {
         for partition in partitions {
             self.label(partition);
         }
-        let mut counts: BTreeMap<(String, DeadlineState), i64> = BTreeMap::new();
+        let mut counts: BTreeMap<(String, PromiseState), i64> = BTreeMap::new();
         for (partition, tasks, admission) in jobs {
             *counts.entry((self.label(partition), admission.state)).or_default() += i64::from(tasks);
         }
@@ -107,7 +107,7 @@ impl DeadlineMetrics {
         let partition = self.named.label(partition);
         if self.shown.insert(partition.to_owned()) {
             let _at_zero = self.refused.get_or_create(&PartitionLabel { partition: partition.to_owned() });
-            for outcome in OUTCOMES.map(DeadlineState::name) {
+            for outcome in OUTCOMES.map(PromiseState::name) {
                 let _at_zero = self.deadlines.get_or_create(&OutcomeLabel { partition: partition.to_owned(), outcome });
             }
         }
@@ -116,8 +116,8 @@ impl DeadlineMetrics {
 }
 
 /// A job in the queue whose deadline has passed can't be done in time any more.
-fn state_name(state: DeadlineState) -> &'static str {
-    if state == DeadlineState::Missed { "late" } else { "open" }
+fn state_name(state: PromiseState) -> &'static str {
+    if state == PromiseState::Missed { "late" } else { "open" }
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     use job_types::time::UnixTime;
     use prometheus_client::encoding::text;
 
-    fn outcome(state: DeadlineState) -> AdmissionOutcome {
+    fn outcome(state: PromiseState) -> AdmissionOutcome {
         AdmissionOutcome {
             wanted: Some(0.9),
             promised: None,
@@ -147,7 +147,7 @@ mod tests {
     fn deadlines_of_ended_jobs_are_counted_by_partition_and_what_became_of_them() {
         let mut registry = Registry::default();
         let mut metrics = DeadlineMetrics::registered(&mut registry);
-        let [open, kept, missed, withdrawn] = DeadlineState::ALL.map(outcome);
+        let [open, kept, missed, withdrawn] = PromiseState::ALL.map(outcome);
         let ended = [("batch", Some(&kept)), ("batch", None), ("batch", Some(&kept)), ("batch", Some(&open))];
         metrics.count(ended.into_iter().chain([("long", Some(&missed)), ("long", Some(&withdrawn))]));
         let page = served(&registry);
@@ -167,7 +167,7 @@ mod tests {
     fn admitted_jobs_are_those_in_the_queue_now() {
         let mut registry = Registry::default();
         let mut metrics = DeadlineMetrics::registered(&mut registry);
-        let [open, late] = [DeadlineState::Open, DeadlineState::Missed].map(outcome);
+        let [open, late] = [PromiseState::Open, PromiseState::Missed].map(outcome);
         let partitions = ["batch", "idle"];
         metrics.refused("batch", 3);
         metrics.set(partitions.into_iter(), [("batch", 1, &open), ("batch", 7, &open), ("batch", 1, &late)].into_iter());

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 
 use job_types::number::{JobId, PartitionIndex};
 use job_types::policy::Admission;
+use job_types::promise::{Promise, PromisedDeadline};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::admission::PromisedJob;
 use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::deadline_run_times::{unknown, weighed};
-use predictor_core::decision::{GivenDeadline, given_deadline};
 use predictor_core::forecast::{RunTimeForecast, RunTimeRange};
 
 use crate::read::cluster::Cluster;
 
 /// What is known of the jobs that were admitted by their probability.
 pub(super) struct Deadlines {
-    given: HashMap<JobId, GivenDeadline>,
+    given: HashMap<JobId, PromisedDeadline>,
     histories: HashMap<PartitionIndex, DeadlineHistory>,
 }
 
@@ -35,17 +35,16 @@ pub(super) struct Promised {
 impl Deadlines {
     pub(super) fn new(cluster: &Cluster, histories: &[(PartitionIndex, DeadlineHistory)]) -> Self {
         let given = cluster.admitted.iter().filter_map(|admitted| {
-            let record = &admitted.job.record;
+            let promise = Promise::standing(&admitted.job.record)?.deadline()?;
             // One with a share of nodes gives way to nobody, and has no CPUs that it could give.
-            let has_share = record.written.as_ref().is_some_and(|written| written.share().is_some());
-            let given = given_deadline(record).filter(|given| given.by == Admission::Probability && !has_share)?;
-            Some((admitted.job.id, given))
+            let has_cpus_by_probability = promise.by == Admission::Probability && promise.shared_estimate.is_none();
+            has_cpus_by_probability.then_some((admitted.job.id, promise))
         });
         Self { given: given.collect(), histories: histories.iter().copied().collect() }
     }
 
     /// The deadline of a job that was admitted by its probability.
-    pub(super) fn of(&self, job: JobId) -> Option<&GivenDeadline> {
+    pub(super) fn of(&self, job: JobId) -> Option<&PromisedDeadline> {
         self.given.get(&job)
     }
 
@@ -53,12 +52,12 @@ impl Deadlines {
     /// now. `ranges` is what is forecast for its user's jobs of that size.
     pub(super) fn run_times(
         &self,
-        given: &GivenDeadline,
+        given: &PromisedDeadline,
         partition: PartitionIndex,
         ranges: Option<&[RunTimeRange]>,
         limit: Option<Seconds>,
     ) -> Vec<(f64, f64)> {
-        let ahead = given.deadline - given.at;
+        let ahead = given.deadline - given.given_at;
         let history = self.histories.get(&partition).copied().unwrap_or_default();
         let forecast = ranges.filter(|ranges| !ranges.is_empty()).map(|ranges| RunTimeForecast { jobs: 0, longest_limit: None, ranges });
         let ranges = forecast.map_or_else(|| unknown(limit.unwrap_or(ahead)), |forecast| forecast.within(limit));

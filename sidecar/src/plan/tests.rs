@@ -13,9 +13,9 @@ use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingR
 
 use super::Question;
 use super::answer::published;
-use crate::read::admitted::Admitted;
 use crate::read::cluster::{Cluster, Queue};
 use crate::read::names::PartitionIndices;
+use crate::read::promised::promised_jobs;
 
 pub(crate) const NOW: i64 = 1_800_000_000;
 
@@ -74,7 +74,7 @@ pub(crate) fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Clu
         [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
     let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
     let size = |job: &QueuedJob| Size { nodes: job.nodes, cpus: job.cpus };
-    let admitted = jobs.iter().filter_map(|job| Admitted::of(job, size(job))).collect();
+    let (_, admitted) = promised_jobs(jobs, size, false);
     let (jobs, ended) = (Vec::new(), Vec::new());
     Cluster {
         shared_nodes: Default::default(),

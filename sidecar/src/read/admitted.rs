@@ -17,11 +17,8 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
-    /// `None` for a job without the record of an admission, of which there are most, for an array,
-    /// and for a job that neither waits nor runs.
-    pub(crate) fn of(job: &QueuedJob, size: Size) -> Option<Self> {
-        let Promised { record, rest, seen, started, is_blocked } = Promised::of(job, "\"admitted_by\"")?;
-        record.written.as_ref()?.admitted_by?;
+    pub(crate) fn new(job: &QueuedJob, promised: Promised, size: Size) -> Self {
+        let Promised { record, rest, seen, started, is_blocked } = promised;
         let admitted = AdmittedJob {
             id: job.job_id,
             user: job.user_id,
@@ -41,6 +38,6 @@ impl Admitted {
             slurm_deadline: job.deadline.map(UnixTime),
             record,
         };
-        Some(Self { job: admitted, seen, rest })
+        Self { job: admitted, seen, rest }
     }
 }

@@ -16,15 +16,14 @@ use slurm_sys::client::{ClientError, JobState};
 
 use crate::message::Message;
 use crate::read::accounting::{now, wait_on_nodes};
-use crate::read::admitted::Admitted;
 use crate::read::clock::controller_ahead;
 use crate::read::cluster::{Cluster, Ended, Live, Queue};
 use crate::read::genuine::Genuine;
 use crate::read::limits;
 use crate::read::names::{first_partition, shared};
 use crate::read::privacy::Privacy;
+use crate::read::promised::promised_jobs;
 use crate::read::queue_reader;
-use crate::read::reserved::Reserved;
 use crate::read::shared_nodes::SharedNodes;
 use crate::read::submissions::Submissions;
 use crate::rules::site_data;
@@ -116,8 +115,7 @@ fn read(
     genuine.keep_in_queue(&mut queue);
     let jobs = queue.iter().filter_map(|job| live(job, names, read_at)).collect();
     let ended = queue.iter().filter_map(|job| ended(job, names)).collect();
-    let reserved = queue.iter().filter_map(|job| Reserved::of(job, asked(job), priorities.enforces_limits)).collect();
-    let admitted = queue.iter().filter_map(|job| Admitted::of(job, asked(job))).collect();
+    let (reserved, admitted) = promised_jobs(&queue, asked, priorities.enforces_limits);
     let submissions = Arc::new(submissions.seen(&queue, asked, read_at));
     let shared_nodes = SharedNodes::new(&partitions, &nodes, &queue, asked, read_at);
     let queue = Queue::new(&nodes, reservations, &queue, names);

@@ -1,9 +1,10 @@
 //! Jobs in the queue that carry a reservation.
 
 use job_types::joint::JointJobs;
+use job_types::promise::Promise;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{ReservedJob, written_reservation};
+use predictor_core::decision::ReservedJob;
 use predictor_core::snapshot::ReservedCpus;
 use slurm_sys::client::controller::QueuedJob;
 
@@ -21,12 +22,9 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// `None` for a job without the record of a reservation, of which there are most, for an array,
-    /// and for a job that neither waits nor runs.
     /// `accounting_is_enforced` is whether slurmctld holds jobs to limits of accounting.
-    pub(crate) fn of(job: &QueuedJob, size: Size, accounting_is_enforced: bool) -> Option<Self> {
-        let Promised { record, rest, seen, started, is_blocked } = Promised::of(job, "\"reserved_at\"")?;
-        record.written.as_ref()?.reserved_at?;
+    pub(crate) fn new(job: &QueuedJob, promised: Promised, size: Size, accounting_is_enforced: bool) -> Self {
+        let Promised { record, rest, seen, started, is_blocked } = promised;
         let reserved = ReservedJob {
             id: job.job_id,
             user: job.user_id,
@@ -44,7 +42,7 @@ impl Reserved {
             accounting_is_enforced,
             record,
         };
-        Some(Self { job: reserved, seen, rest, joint: job.comment.as_deref().and_then(JointJobs::of_comment) })
+        Self { job: reserved, seen, rest, joint: job.comment.as_deref().and_then(JointJobs::of_comment) }
     }
 
     /// Whether it runs in that partition, or that is the first of those that it waits for.
@@ -56,8 +54,8 @@ impl Reserved {
     /// for a job that something else keeps from becoming eligible.
     pub(crate) fn cpus(&self) -> Option<ReservedCpus> {
         let ReservedJob { size, eligible, started, record, .. } = &self.job;
-        let (written, at) = written_reservation(record)?;
-        let until = UnixTime(at.0.checked_add(written.own_limit_s?)?);
+        let promise = Promise::standing(record)?.reservation()?;
+        let until = UnixTime(promise.at.0.checked_add(promise.own_limit?.0)?);
         Some(ReservedCpus { from: started.or(*eligible)?, until, cpus: size.cpus })
     }
 }

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use job_types::number::UserId;
-use job_types::options::Mode;
 use job_types::policy::Admission;
-use job_types::record::Record;
+use job_types::promise::Promise;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::admission::{Claim, NeededShare};
@@ -158,19 +157,17 @@ fn places(ranges: &[(usize, usize)], count: usize) -> impl Iterator<Item = usize
 /// What a job was admitted with that has a share of its nodes. One that waits needs its share from
 /// when it can begin.
 fn admitted(job: &QueuedJob, size: Size, now: UnixTime) -> Option<AdmittedSharer> {
-    let comment = job.admin_comment.as_deref().filter(|comment| comment.contains("\"admitted_by\""))?;
-    let record = Record::parse(comment).filter(|record| record.end_of_promise().is_none())?;
-    let written = record.written.filter(|_| record.mode == Mode::Enforce)?;
-    let (deadline, estimate) = written.share()?;
+    let promise = Promise::read(job.admin_comment.as_deref()?)?.deadline()?;
+    let (deadline, estimate) = (promise.deadline, promise.shared_estimate?);
     let begin = job.eligible.map_or(now, UnixTime).max(now);
-    let share = if written.admitted_by == Some(Admission::Probability) {
+    let share = if promise.by == Admission::Probability {
         let started = job.started.map(UnixTime);
         Share::Forecast(ForecastSharer {
             user: job.user_id,
             partition: first_partition(job.partition.as_deref()?).into(),
             size,
             estimate,
-            given: deadline - record.at,
+            given: deadline - promise.given_at,
             done: started.map_or(Seconds::ZERO, |started| (now - started - Seconds(job.suspended_seconds)).max(Seconds::ZERO)),
             left: deadline - started.map_or(begin, |_| now),
         })

@@ -11,6 +11,7 @@
 
 mod figures;
 mod joint;
+mod outcome;
 mod own_jobs;
 mod varq;
 
@@ -22,6 +23,8 @@ use published_methods::varq::Choice;
 
 pub use self::figures::{BoundedWait, ReservationFigures, reservation_figures};
 pub use self::joint::{Dependence, JOINT_RETRY, JointLog, JointOptions, JointOutcome, JointReservations, joint_reservations};
+use self::outcome::GivenReservation;
+pub use self::outcome::Reservations;
 use self::own_jobs::Process;
 pub use self::own_jobs::{OWN_NODES, OWN_RUN_TIMES, RETRY};
 use self::varq::VarqDecider;
@@ -185,57 +188,6 @@ impl Refusals {
     }
 }
 
-/// What became of reservations that were asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
-pub struct Reservations {
-    /// How many were asked for.
-    pub requested: usize,
-    /// How many were given.
-    pub accepted: usize,
-    /// How many of these were kept: the job had its nodes by the reserved time.
-    pub kept: usize,
-    /// Mean probability that was forecast for those given.
-    pub mean_predicted: Option<f64>,
-    /// The part of those given that was kept.
-    pub kept_part: Option<f64>,
-    /// Standard error of that part.
-    pub kept_standard_error: Option<f64>,
-    /// Processor hours that the jobs with reservations ran.
-    pub required_processor_hours: f64,
-    /// Processor hours that they had their processors, with the waits on them.
-    pub used_processor_hours: f64,
-    /// The one over the other (Nurmi, Wolski and Brevik 2008, table 3).
-    pub cost_ratio: Option<f64>,
-}
-
-impl Reservations {
-    fn of<'a>(asked: impl IntoIterator<Item = &'a (Answer, Record)>) -> Self {
-        let mut found = Self::default();
-        let mut predicted = 0.0;
-        for (asked, record) in asked {
-            found.requested += 1;
-            let Ok(probability) = asked.answer else { continue };
-            found.accepted += 1;
-            found.kept += usize::from(record.start <= asked.at);
-            predicted += probability;
-            let processor_hours = |time: Seconds| f64::from(record.processors) * time.0 as f64 / 3_600.0;
-            found.required_processor_hours += processor_hours(record.run_time());
-            found.used_processor_hours += processor_hours(record.occupied());
-        }
-        if found.accepted > 0 {
-            let accepted = found.accepted as f64;
-            let kept = found.kept as f64 / accepted;
-            found.mean_predicted = Some(predicted / accepted);
-            found.kept_part = Some(kept);
-            found.kept_standard_error = Some((kept * (1.0 - kept) / accepted).sqrt());
-        }
-        if found.required_processor_hours > 0.0 {
-            found.cost_ratio = Some(found.used_processor_hours / found.required_processor_hours);
-        }
-        found
-    }
-}
-
 /// The reservations of one class of jobs.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ReservationClass {
@@ -357,7 +309,7 @@ pub fn reservations(
     // What is left of each job without its wait on the nodes.
     let work: Vec<Record> = ran.iter().map(|record| Record { start: record.start + record.held, held: Seconds::ZERO, ..*record }).collect();
     Ok(ReservationOutcome {
-        all: Reservations::of(&asked),
+        all: outcome_of(&asked),
         refused,
         by_size: classes(&asked, &SIZES, |(_, record)| record.processors, |processors| processors.to_string()),
         by_time_ahead: classes(&asked, &TIMES_AHEAD, |(asked, record)| asked.at - record.submit, in_hours),
@@ -372,6 +324,15 @@ pub fn reservations(
         work_utilisation: outcome(&work).utilisation,
         utilisation_without: outcome(&without).utilisation,
     })
+}
+
+/// What became of reservations that were asked for, each with the record of the job that asked.
+fn outcome_of<'a>(asked: impl IntoIterator<Item = &'a (Answer, Record)>) -> Reservations {
+    let mut requested = 0;
+    let given = asked.into_iter().inspect(|_| requested += 1);
+    let given = given.filter_map(|(asked, record)| Some(GivenReservation::of(asked.at, asked.answer.ok()?, [record.start], [record])));
+    let given: Vec<GivenReservation> = given.collect();
+    Reservations::of(requested, &given)
 }
 
 fn in_hours(time: Seconds) -> String {
@@ -391,7 +352,7 @@ fn classes<T: PartialOrd + Copy>(
         let is_here = |value: T| above.is_none_or(|above| value > above) && up_to.is_none_or(|up_to| value <= up_to);
         let names = [above.map(|above| format!("above {}", name(above))), up_to.map(|up_to| format!("up to {}", name(up_to)))];
         let class = names.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        ReservationClass { class, found: Reservations::of(asked.iter().filter(|asked| is_here(of(asked)))) }
+        ReservationClass { class, found: outcome_of(asked.iter().filter(|asked| is_here(of(asked)))) }
     };
     above.zip(up_to).map(class).filter(|class| class.found.requested > 0).collect()
 }
@@ -418,12 +379,12 @@ mod tests {
             (asked(Ok(0.6)), record(3_601, 7_201, 0, 3)),
             (asked(Err(Refusal::NoWaits)), record(0, 3_600, 0, 1)),
         ];
-        let found = Reservations::of(&reservations);
+        let found = outcome_of(&reservations);
         assert_eq!((found.requested, found.accepted, found.kept), (4, 3, 2));
         assert_eq!((found.required_processor_hours, found.used_processor_hours, found.cost_ratio), (6.0, 8.0, Some(8.0 / 6.0)));
         assert!((found.mean_predicted.unwrap() - 0.7).abs() < 1e-12);
         assert!((found.kept_standard_error.unwrap() - (2.0_f64 / 27.0).sqrt()).abs() < 1e-12);
-        assert_eq!(Reservations::of(&[]), Reservations::default());
+        assert_eq!(outcome_of(&[]), Reservations::default());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::policy::{Admission, Policy, When};
+use job_types::promise::wanted_probability;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{
     Admitted, Arrival, Bounds, Decision, Gate, LeastGain, NoState, NotAdmitted, NotReserved, Placement, Refusal, Situation, Standing,
@@ -305,10 +306,8 @@ impl Decider for Shipped {
         if let Some(Ok(reservation)) = decision.as_ref().and_then(|decision| decision.reservation.as_ref()) {
             let wanted = submission.asked.success_probability.map_or(self.site.policy.success_probability, SuccessProbability::wanted);
             self.given.add(index, &job, reservation.at, wanted, &reservation.point, now);
-            // The daemon reads from a record without a probability the one that was forecast.
-            let promised =
-                if submission.asked.success_probability == Some(SuccessProbability::Best) { reservation.point.probability } else { wanted };
-            self.reserved = Some(ReservationGiven { wanted: promised, given: now, at: reservation.at, own_limit: job.estimate });
+            let learnt = wanted_probability(Some(wanted), reservation.point.probability);
+            self.reserved = Some(ReservationGiven { wanted: learnt, given: now, at: reservation.at, own_limit: job.estimate });
         }
         if let Some(admission) = decision.as_ref().and_then(|decision| decision.admission) {
             self.admissions.insert(index, admission);

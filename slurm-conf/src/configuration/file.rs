@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
 use super::{Configuration, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
-use job_types::joint::is_cluster_name;
+use job_types::cluster_name::is_cluster_name;
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::{Admission, Policy, When, WithoutForecast};
 use job_types::time::Seconds;

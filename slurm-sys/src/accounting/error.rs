@@ -38,7 +38,7 @@ pub enum WriteError {
         /// Slurm's own description of the error.
         reason: String,
     },
-    /// A cluster's name with characters that none has.
+    /// A name that no cluster can have.
     #[error("{name:?} is not the name of a cluster")]
     ClusterName {
         /// The name that is not valid.

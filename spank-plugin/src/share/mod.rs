@@ -28,7 +28,8 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use job_types::number::JobId;
-use job_types::options::{Mode, SHARE_VARIABLE};
+use job_types::options::SHARE_VARIABLE;
+use job_types::promise::Promise;
 use job_types::record::{Bearer, Record};
 use slurm_conf::Configuration;
 use slurm_conf::state_directory::RECORD_KEY;
@@ -217,10 +218,8 @@ fn genuine(job: &RunningJob) -> Option<Record> {
 
 /// A record of a lower mode says what would have been written.
 fn admitted(record: &Record, start: f64, end: Option<f64>) -> Option<Admitted> {
-    let is_promised = record.mode == Mode::Enforce && record.end_of_promise().is_none();
-    let written = record.written.as_ref().filter(|_| is_promised)?;
-    let (deadline, estimate) = written.share()?;
-    let deadline = deadline.0 as f64;
+    let promise = Promise::standing(record)?.deadline()?;
+    let (deadline, estimate) = (promise.deadline.0 as f64, promise.shared_estimate?);
     Some(Admitted { start, end: end.map_or(deadline, |end| end.min(deadline)), expected_s: estimate.0 as f64 })
 }
 

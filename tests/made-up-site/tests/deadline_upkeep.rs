@@ -5,13 +5,13 @@
 use job_types::number::{JobId, UserId};
 use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
+use job_types::promise::Promise;
 use job_types::record::{EndOfPromise, Record, Written};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decision::{
-    AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, Submission, admission_upkeep, decide, given_deadline,
-    noted,
+    AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, Submission, admission_upkeep, decide, noted,
 };
 
 const HOUR: Seconds = Seconds(3_600);
@@ -357,7 +357,7 @@ fn a_job_that_its_user_has_made_larger_is_not_the_promised_one_and_loses_its_pla
         let after = carried_out(&larger, wanted(&found).unwrap(), NOW);
         assert_eq!((after.site_factor, after.priority), (admitted(Admission::Edf).site_factor, admitted(Admission::Edf).priority));
         assert_eq!(look(&after, NOW), AdmissionUpkeep { state: AdmissionState::Stopped, ordered_by: None, wanted: None });
-        assert_eq!(given_deadline(&after.record), None, "nothing is promised any more");
+        assert_eq!(Promise::standing(&after.record), None, "nothing is promised any more");
     }
     let started = AdmittedJob { size: Size { nodes: 9, cpus: 99 }, started: Some(NOW), ..job };
     assert_ne!(look(&started, NOW).state, AdmissionState::Stopped, "what it got says nothing");

@@ -5,6 +5,7 @@
 use job_types::number::UserId;
 use job_types::options::Asked;
 use job_types::policy::{Admission, Policy};
+use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation, submission};
 use predictor_core::admission::NeededShare;
@@ -77,9 +78,9 @@ fn the_record_has_rule_probability_and_estimate_and_the_limit_reaches_to_the_dea
     let decision = decided(&site, &job);
     assert_eq!((decision.changes().limit, decision.changes().clears_deadline), (Some(Seconds(9 * HOUR)), true));
     let record = decision.record(&situation(&site, &job), 1);
-    let written = record.written.unwrap();
-    assert_eq!((written.admitted_by, written.wanted), (Some(Admission::Probability), Some(0.9)));
-    assert_eq!(written.share(), Some((NOW + Seconds(9 * HOUR + 30), Seconds(4 * HOUR))));
+    let promise = Promise::standing(&record).and_then(Promise::deadline).unwrap();
+    assert_eq!((promise.by, promise.wanted), (Admission::Probability, Some(0.9)));
+    assert_eq!((promise.deadline, promise.shared_estimate), (NOW + Seconds(9 * HOUR + 30), Some(Seconds(4 * HOUR))));
     assert!(record.forecast.unwrap().deadline_probability.unwrap() >= 0.9);
     // Its limit is beyond the deadline, and is left.
     assert_eq!(decided(&site, &due_in(1, 3 * HOUR)).changes().limit, None);

@@ -5,11 +5,12 @@
 use job_types::number::UserId;
 use job_types::options::{IfMissed, Mode};
 use job_types::policy::Policy;
+use job_types::promise::Promise;
 use job_types::record::{Affiliation, Changed, EndOfPromise, Record, Written};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
-use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep, written_reservation};
+use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
 use predictor_core::limits::{Applying, CapOwner, Caps};
 
 const NEXT: Seconds = Seconds(30);
@@ -376,7 +377,7 @@ fn a_job_that_its_user_has_made_larger_gets_its_promise_anew_or_none() {
     let (after, is_cancelled) = carried_out(&larger, found.wanted.unwrap().0, NOW);
     assert_eq!((after.limit, after.eligible, is_cancelled), (larger.limit, larger.eligible, false));
     assert_eq!(look(&after, &site(enforcing(), 400), NOW), Upkeep { state: ReservationState::Stopped, wanted: None });
-    assert_eq!(written_reservation(&after.record), None);
+    assert_eq!(Promise::standing(&after.record), None);
     // A smaller one is the promised one, and so is one that got more than it asked for.
     for same in [
         ReservedJob { size: Size { nodes: 2, cpus: 8 }, ..promised.clone() },

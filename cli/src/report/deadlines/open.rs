@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use command_parts::output::duration;
 use job_types::number::{JobId, UserId};
+use job_types::promise::Promise;
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::given_deadline;
 use serde::Serialize;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
@@ -41,8 +41,8 @@ impl OpenJob {
             JobState::Running | JobState::Suspended | JobState::Completing => "running",
             _ => return None,
         };
-        let record = job.admin_comment.as_deref().filter(|comment| comment.contains("\"admitted_by\"")).and_then(Record::parse)?;
-        let given = given_deadline(&record)?;
+        let record = Record::parse(job.admin_comment.as_deref()?)?;
+        let given = Promise::standing(&record)?.deadline()?;
         let started = job.started.filter(|_| state == "running");
         let start = started.or_else(|| expected_starts.get(&job.job_id).copied());
         let run = record.forecast.as_ref().map(|forecast| Seconds(forecast.run_s.saturating_add(job.suspended_seconds)));

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
 use job_types::policy::Admission;
-use job_types::record::Record;
+use job_types::promise::{Promise, PromiseState, PromisedDeadline};
 use job_types::time::UnixTime;
-use predictor_core::decision::{DeadlineState, GivenDeadline, given_deadline};
 use slurm_sys::client::EndedJobRecord;
 use slurm_sys::client::controller::QueuedJob;
 
@@ -19,14 +18,14 @@ pub(super) struct AdmittedJob {
     pub(super) partition: String,
     pub(super) user: UserId,
     pub(super) user_name: Option<String>,
-    given: GivenDeadline,
+    given: PromisedDeadline,
     /// When and how its last run ended; `None` while it is in the queue.
     end: Option<(UnixTime, Ending)>,
 }
 
 impl AdmittedJob {
     /// What has become of its deadline.
-    pub(super) fn state(&self, now: UnixTime) -> DeadlineState {
+    pub(super) fn state(&self, now: UnixTime) -> PromiseState {
         self.given.state(self.end, now)
     }
 
@@ -56,7 +55,7 @@ impl AdmittedJobs {
         let Some(given) = read(run.admin_comment.as_deref()) else { return };
         let Some(how) = run.state.ending() else { return };
         let end = (UnixTime(run.ended), how);
-        let known = self.0.entry((run.job_id, given.at)).or_insert_with(|| AdmittedJob {
+        let known = self.0.entry((run.job_id, given.given_at)).or_insert_with(|| AdmittedJob {
             partition: partition.to_owned(),
             user: run.user_id,
             user_name: run.user.as_deref().map(str::to_owned).or_else(|| user::name(run.user_id)),
@@ -78,7 +77,7 @@ impl AdmittedJobs {
         let Some(given) = read(job.admin_comment.as_deref()) else { return };
         let user_name = job.user.clone().or_else(|| user::name(job.user_id));
         let admitted = AdmittedJob { partition: partition.to_owned(), user: job.user_id, user_name, given, end: None };
-        self.0.insert((job.job_id, given.at), admitted);
+        self.0.insert((job.job_id, given.given_at), admitted);
     }
 
     /// All of them.
@@ -88,21 +87,21 @@ impl AdmittedJobs {
 }
 
 /// The deadline that a job was admitted with.
-pub(super) fn read(admin_comment: Option<&str>) -> Option<GivenDeadline> {
-    let comment = admin_comment.filter(|comment| comment.contains("\"admitted_by\""))?;
-    given_deadline(&Record::parse(comment)?)
+fn read(admin_comment: Option<&str>) -> Option<PromisedDeadline> {
+    Promise::read(admin_comment?)?.deadline()
 }
 
 /// A job of a test.
 #[cfg(test)]
 pub(super) fn test_job(partition: &str, promised: f64, deadline: UnixTime, end: Option<(UnixTime, Ending)>) -> AdmittedJob {
-    let given = GivenDeadline {
+    let given = PromisedDeadline {
         by: Admission::Probability,
-        at: UnixTime(5),
+        given_at: UnixTime(5),
         deadline,
         wanted: Some(0.9),
         probability: Some(promised),
         begin: None,
+        shared_estimate: None,
         limit_is_ours: false,
         was_ended_as_late: false,
     };
@@ -158,7 +157,7 @@ mod tests {
         }
     }
 
-    fn states(mode: &str, runs: &[(i64, JobState)], now: UnixTime) -> Vec<DeadlineState> {
+    fn states(mode: &str, runs: &[(i64, JobState)], now: UnixTime) -> Vec<PromiseState> {
         let comment = comment(mode);
         let mut found = AdmittedJobs::default();
         runs.iter().for_each(|(ended, state)| found.add_ended(&run(&comment, *ended, *state), "batch"));
@@ -169,12 +168,12 @@ mod tests {
     fn of_a_requeued_job_the_last_run_decides_in_whatever_order_they_are_told() {
         let mut runs = [(DEADLINE - 600, JobState::NodeFailed), (DEADLINE - 60, JobState::Completed)];
         for _ in 0..2 {
-            assert_eq!(states("enforce", &runs, LATER), [DeadlineState::Kept]);
+            assert_eq!(states("enforce", &runs, LATER), [PromiseState::Kept]);
             runs.reverse();
         }
         let lost = [(DEADLINE - 600, JobState::NodeFailed)];
-        assert_eq!(states("enforce", &lost, UnixTime(DEADLINE)), [DeadlineState::Open]);
-        assert_eq!(states("enforce", &lost, LATER), [DeadlineState::Missed], "nobody ran it again");
+        assert_eq!(states("enforce", &lost, UnixTime(DEADLINE)), [PromiseState::Open]);
+        assert_eq!(states("enforce", &lost, LATER), [PromiseState::Missed], "nobody ran it again");
     }
 
     #[test]

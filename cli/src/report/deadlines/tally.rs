@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use job_types::promise::PromiseState;
 use job_types::time::UnixTime;
-use predictor_core::decision::DeadlineState;
 use serde::Serialize;
 
 use super::promise::AdmittedJob;
@@ -35,7 +35,7 @@ pub(super) struct Counts {
 impl Counts {
     fn of(name: Option<String>, jobs: &[&AdmittedJob], refused: Option<u64>, now: UnixTime) -> Self {
         let in_state = |state| jobs.iter().filter(|job| job.state(now) == state).count() as u64;
-        let [open, kept, missed, withdrawn] = DeadlineState::ALL.map(in_state);
+        let [open, kept, missed, withdrawn] = PromiseState::ALL.map(in_state);
         let promised: Vec<f64> = jobs.iter().filter(|job| job.state(now).is_kept().is_some()).filter_map(|job| job.promised()).collect();
         Self {
             name,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use job_types::number::JobId;
-use job_types::record::{Record, waited_on_nodes};
+use job_types::promise::Promise;
+use job_types::record::waited_on_nodes;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{was_kept, written_reservation};
 use slurm_sys::client::EndedJobRecord;
 
 /// A reservation of which the job has ended.
@@ -30,18 +30,17 @@ pub(super) struct EndedReservations(BTreeMap<(JobId, UnixTime), EndedReservation
 impl EndedReservations {
     /// Takes one run of a job into account, if it has a reservation.
     pub(super) fn add(&mut self, run: &EndedJobRecord<'_>, partition: &str) {
-        let Some(comment) = run.admin_comment.as_deref().filter(|comment| comment.contains("\"reserved_at\"")) else { return };
-        let Some(record) = Record::parse(comment) else { return };
-        let Some((_, reserved)) = written_reservation(&record) else { return };
-        let Some(promised) = record.forecast.as_ref().and_then(|forecast| forecast.reservation_probability) else { return };
+        let Some(comment) = run.admin_comment.as_deref() else { return };
+        let Some(promise) = Promise::read(comment).and_then(Promise::reservation) else { return };
+        let Some(promised) = promise.promised else { return };
         let (started, ended) = (run.started.map(UnixTime), UnixTime(run.ended));
         let nodes = i64::from(run.allocated_nodes);
         let used = started.map_or(Seconds::ZERO, |started| ended - started - Seconds(run.suspended_seconds)).max(Seconds::ZERO);
         let held = started
             .map_or(Seconds::ZERO, |started| waited_on_nodes(Some(comment), started, run.time_limit_seconds.map(Seconds), ended))
             .min(used);
-        let kept = was_kept(reserved, started, ended);
-        let known = self.0.entry((run.job_id, record.at)).or_insert_with(|| EndedReservation {
+        let kept = promise.state(started, Some(ended), ended).is_kept();
+        let known = self.0.entry((run.job_id, promise.given_at)).or_insert_with(|| EndedReservation {
             partition: partition.to_owned(),
             promised,
             kept: None,

@@ -6,7 +6,6 @@
 
 mod alternatives;
 mod edf;
-mod outcome;
 mod present;
 mod probability;
 mod shares;
@@ -14,7 +13,6 @@ mod uncertain;
 mod upkeep;
 
 pub use alternatives::{AlternativeSize, Alternatives};
-pub use outcome::{DeadlineState, GivenDeadline, given_deadline};
 pub(super) use probability::DeadlinePlan;
 pub use shares::GivenShare;
 pub use uncertain::SharingRequest;

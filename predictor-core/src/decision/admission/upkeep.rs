@@ -14,7 +14,8 @@ use crate::site::Site;
 use job_types::number::{JobId, UserId};
 use job_types::options::Mode;
 use job_types::policy::Admission;
-use job_types::record::{Affiliation, Changed, EndOfPromise, Record, Written};
+use job_types::promise::{Promise, PromisedDeadline};
+use job_types::record::{Affiliation, Changed, EndOfPromise, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt::Write;
@@ -210,14 +211,12 @@ pub enum AdmissionStep {
 }
 
 impl AdmittedJob {
-    /// The rule by which it was admitted, and the deadline; `None` where something is missing, or
-    /// is what no filter writes.
-    fn promise(&self, now: UnixTime) -> Option<(Admission, UnixTime)> {
-        let written = self.record.written.as_ref()?;
-        let by = written.admitted_by.filter(|by| *by != Admission::Off)?;
-        let deadline = UnixTime(written.deadline?);
-        let is_possible = (Seconds(-FARTHEST_DEADLINE.0)..=FARTHEST_DEADLINE).contains(&Seconds(deadline.0.saturating_sub(now.0)));
-        is_possible.then_some((by, deadline))
+    /// The deadline that it was admitted with; `None` where something is missing, or is what no
+    /// filter writes.
+    fn promise(&self, now: UnixTime) -> Option<PromisedDeadline> {
+        let promise = Promise::given(&self.record)?.deadline().filter(|promise| promise.by != Admission::Off)?;
+        let is_possible = (Seconds(-FARTHEST_DEADLINE.0)..=FARTHEST_DEADLINE).contains(&(promise.deadline - now));
+        is_possible.then_some(promise)
     }
 
     /// The partition, account and quality of service that it has now.
@@ -289,7 +288,8 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Admi
     if job.changed().is_some_and(|changed| changed.stopped) {
         return keep(AdmissionState::Stopped);
     }
-    let Some((by, deadline)) = job.promise(now) else { return keep(AdmissionState::Unusable) };
+    let Some(promise) = job.promise(now) else { return keep(AdmissionState::Unusable) };
+    let PromisedDeadline { by, deadline, shared_estimate, .. } = promise;
     if job.is_somebody_elses() {
         // It has all the time: without the note, the job's state says the same.
         let wanted = Some((AdmissionWanted::NoteOfStop, now + FARTHEST_DEADLINE));
@@ -313,12 +313,11 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Admi
         return AdmissionUpkeep { wanted: wanted.map(|wanted| (wanted, deadline)), ..keep(AdmissionState::Late) };
     }
     // The limit of a job that has a share reaches to its deadline: its estimate counts.
-    let share = job.record.written.as_ref().and_then(Written::share);
-    let limit = share.map(|(_, estimate)| estimate).or(job.limit);
+    let limit = shared_estimate.or(job.limit);
     let shape = JobShape { user: job.user, association: association(job, site), partition: partition.index, size: job.size, limit };
     let present = Present {
         shape,
-        has_share: share.is_some(),
+        has_share: shared_estimate.is_some(),
         is_forecast: by == Admission::Probability,
         eligible: job.eligible.unwrap_or(now),
         started: job.started,
@@ -421,8 +420,8 @@ fn present_note(job: &AdmittedJob, probability: Option<f64>) -> String {
         }
         None => text.push_str(", and nothing is known of waits here"),
     }
-    let written = job.record.written.as_ref();
-    if let Some(wanted) = written.and_then(|written| written.wanted) {
+    let promise = Promise::given(&job.record).and_then(Promise::deadline);
+    if let Some(wanted) = promise.and_then(|promise| promise.wanted) {
         let _ = write!(text, ", promised {wanted:.2}");
     }
     text

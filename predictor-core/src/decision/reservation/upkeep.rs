@@ -16,7 +16,8 @@ use crate::promise::reservable_part;
 use crate::set_aside::leaves_room;
 use crate::site::{Partition, Site};
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::record::{Changed, EndOfPromise, Record, Written};
+use job_types::promise::Promise;
+use job_types::record::{Changed, EndOfPromise, Record};
 use job_types::size::Size;
 
 /// How much later than it was written a begin may stand in slurmctld that had passed, or nearly, as
@@ -106,8 +107,9 @@ pub enum Step {
     Cancel,
 }
 
-/// What the record of a reservation says, where it can be true.
-struct Promise {
+/// The promise in the record of a reservation, where that can be true and says enough for changes
+/// of the job.
+struct Upheld {
     at: UnixTime,
     wanted: f64,
     own_limit: Seconds,
@@ -115,23 +117,20 @@ struct Promise {
     if_missed: IfMissed,
 }
 
-impl Promise {
+impl Upheld {
     /// `None` where something is missing, or is what no filter writes.
-    fn of(record: &Record, now: UnixTime) -> Option<Promise> {
-        let Written { nodes, cpus, limit_s, begin, reserved_at, hold_until, own_limit_s, wanted, if_missed, .. } =
-            record.written.as_ref()?;
-        let (at, own_limit, wanted) = (UnixTime((*reserved_at)?), Seconds((*own_limit_s)?), (*wanted)?);
-        let is_molded = nodes.is_some() || cpus.is_some();
+    fn of(record: &Record, now: UnixTime) -> Option<Upheld> {
+        let promise = Promise::given(record)?.reservation()?;
+        let (at, own_limit, wanted) = (promise.at, promise.own_limit?, promise.asked?);
         let is_possible = (Seconds(-LONGEST_AHEAD.0)..=LONGEST_AHEAD).contains(&(at - now))
             && wanted > 0.0
             && wanted <= 1.0
             && own_limit > Seconds::ZERO
-            && begin.is_some()
-            && limit_s.is_some_and(|limit| limit >= own_limit.0)
-            && (is_molded || record.asked.limit_s.is_none_or(|asked| asked == own_limit.0))
-            && hold_until.is_none_or(|until| until == at.0);
-        let early_start = if hold_until.is_some() { EarlyStart::Wait } else { EarlyStart::Run };
-        is_possible.then_some(Promise { at, wanted, own_limit, early_start, if_missed: *if_missed })
+            && promise.begin.is_some()
+            && promise.limit.is_some_and(|limit| limit >= own_limit)
+            && (promise.molded_from.is_some() || promise.asked_limit.is_none_or(|asked| asked == own_limit))
+            && promise.hold_until.is_none_or(|until| until == at);
+        is_possible.then_some(Upheld { at, wanted, own_limit, early_start: promise.early_start(), if_missed: promise.if_missed })
     }
 }
 
@@ -171,7 +170,7 @@ fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixT
     if record.changed.as_ref().is_some_and(|changed| changed.stopped) {
         return keep(ReservationState::Stopped);
     }
-    let Some(promise) = Promise::of(record, now) else { return keep(ReservationState::Unusable) };
+    let Some(promise) = Upheld::of(record, now) else { return keep(ReservationState::Unusable) };
     let is_ours = |limit: &Seconds| record.last_limit() == Some(*limit) || is_cut_back(job, *limit);
     let Some(limit) = job.limit.filter(is_ours) else { return stop(now) };
     // A requeue gives it another begin, and a job that has started is over it.
@@ -194,7 +193,7 @@ fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixT
     };
     // A job that has been requeued has started once, and its user's wish was about the first start.
     let if_missed = if job.is_requeued { IfMissed::Run } else { promise.if_missed };
-    let Promise { at, wanted, own_limit, early_start, .. } = promise;
+    let Upheld { at, wanted, own_limit, early_start, .. } = promise;
     let given = GivenReservation { at, wanted, own_limit, limit, early_start, if_missed, progress };
     let longest_limit = job.longest_limit(limit, &partition, site).map(|longest| longest.value);
     let association = site.association(job.user, job.account.as_deref(), job.qos.as_deref());

@@ -19,10 +19,8 @@
 
 use super::reserved_job::ReservedJob;
 use super::upkeep::{ReservationState, Wanted};
-use super::written_reservation;
 use job_types::number::{JobId, UserId};
-use job_types::options::Key;
-use job_types::record::hold_on_nodes;
+use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
 
 /// How long before its program begins a job is withdrawn at the latest: by then the cancellation
@@ -74,7 +72,7 @@ pub fn withdrawal(
     now: UnixTime,
 ) -> Option<(Wanted, UnixTime)> {
     use ReservationState::{Blocked, Deferred, Missed, NotEnforced, Running, Stopped, Unusable, Waiting};
-    let (_, at) = written_reservation(&job.record)?;
+    let at = Promise::standing(&job.record)?.reservation()?.at;
     let is_ours = match state {
         Deferred | Waiting | Missed | Running => !job.is_requeued,
         Blocked | Stopped | Unusable | NotEnforced => false,
@@ -103,11 +101,8 @@ pub fn withdrawal(
 
 /// When the program of a job that has its nodes begins; `None` where it did at the start.
 fn program_begins(job: &ReservedJob, started: UnixTime) -> Option<UnixTime> {
-    let variable = Key::ShellAtOnce.option().variable;
-    let is_at_once = job.record.asked.options.iter().any(|(name, _)| name == variable);
-    let hold_until = UnixTime(job.record.written.as_ref()?.hold_until?);
-    let hold = hold_on_nodes(hold_until, started, job.limit);
-    (!is_at_once && hold > Seconds::ZERO).then_some(started + hold)
+    let wait = job.record.wait_on_nodes(started, job.limit);
+    (wait > Seconds::ZERO).then_some(started + wait)
 }
 
 #[cfg(test)]

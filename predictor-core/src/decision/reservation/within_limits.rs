@@ -6,11 +6,12 @@
 //! user moves it to another partition, quality of service or account afterwards. So the daemon
 //! holds it to them.
 
+use super::LONGEST_AHEAD;
 use super::reserved_job::ReservedJob;
-use super::{LONGEST_AHEAD, written_reservation};
 use crate::decision::{Limit, governing};
 use crate::site::Site;
-use job_types::options::Mode;
+use job_types::options::{EarlyStart, Mode};
+use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
 
 /// What is to become of a time limit that is not allowed.
@@ -55,8 +56,8 @@ pub(super) fn excess(job: &ReservedJob, site: &impl Site, now: UnixTime) -> Opti
             return None;
         }
     }
-    let written = job.record.written.as_ref()?;
-    let own_limit = Seconds(written.own_limit_s?).rounded_up_to_minutes();
+    let promise = Promise::given(&job.record)?.reservation()?;
+    let own_limit = promise.own_limit?.rounded_up_to_minutes();
     // Of a partition that is not known yet the next look tells.
     let longest = job.longest_limit(limit, &partition, site).filter(|longest| longest.by != Limit::UnknownPartition)?;
     // Nobody holds a job to limits of accounting that are not enforced: its user's own limit stays.
@@ -70,7 +71,8 @@ pub(super) fn excess(job: &ReservedJob, site: &impl Site, now: UnixTime) -> Opti
         return Some(if is_the_daemons { Excess::Beyond { limit: allowed, ends: true } } else { Excess::HeldBySlurm });
     }
     // With less padding a job that waits on its nodes has to begin later.
-    let reserved = written_reservation(&job.record).filter(|_| written.hold_until.is_some()).map(|(_, at)| at);
+    let waits_on_nodes = job.record.end_of_promise().is_none() && promise.early_start() == EarlyStart::Wait;
+    let reserved = waits_on_nodes.then_some(promise.at);
     let begin = reserved.map(|at| at + own_limit - allowed).filter(|begin| {
         let is_deferrable = job.started.is_none() && !job.is_requeued && !job.is_blocked;
         let is_possible = *begin > now && *begin - now <= LONGEST_AHEAD;

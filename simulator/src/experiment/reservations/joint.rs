@@ -207,7 +207,7 @@ mod tests {
         let jobs = so_many_jobs(1_000);
         let found = found(&jobs, &jobs, 0.75).unwrap();
         assert_eq!(found.alone[0], found.alone[1], "the same machine twice");
-        assert!(found.joint.accepted > 10 && found.joint.cost_ratio.unwrap() >= 1.0, "{found:?}");
+        assert!(found.joint.found.accepted > 10 && found.joint.found.cost_ratio.unwrap() >= 1.0, "{found:?}");
         let Dependence { pairs, first_kept, second_kept, either_kept, either_if_independent, correlation } = found.dependence;
         assert!(pairs > 10 && first_kept == second_kept && either_kept == first_kept, "{found:?}");
         assert!(either_kept < either_if_independent && (correlation.unwrap() - 1.0).abs() < 1e-9, "{found:?}");

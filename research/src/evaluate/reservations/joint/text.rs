@@ -33,11 +33,11 @@ fn names(report: &JointReport) -> Vec<String> {
     vec![report.replayed.log.clone(), beside, report.probability.to_string()]
 }
 
-fn outcome(found: &JointReservations) -> Vec<String> {
+fn outcome(JointReservations { found, on_several }: &JointReservations) -> Vec<String> {
     vec![
         count(found.requested as u64),
         count(found.accepted as u64),
-        count(found.on_several as u64),
+        count(*on_several as u64),
         probability(found.mean_predicted.as_ref()),
         with_standard_error(found.kept_part, found.kept_standard_error),
         figure(found.cost_ratio.as_ref()),
@@ -60,7 +60,8 @@ fn beside_alone(reports: &[JointReport]) -> Table {
     let mut table = figures_table(NAMES, ["accepted", "to be had on one", "expected cost over that"]);
     for report in reports {
         let found = &report.found;
-        let figures = [count(found.joint.accepted as u64), count(found.also_alone as u64), figure(found.expected_over_alone.as_ref())];
+        let figures =
+            [count(found.joint.found.accepted as u64), count(found.also_alone as u64), figure(found.expected_over_alone.as_ref())];
         table.add_row([names(report), figures.to_vec()].concat());
     }
     table

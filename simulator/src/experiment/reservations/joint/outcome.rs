@@ -1,31 +1,17 @@
 //! What became of joint reservations, and how far machines depend on each other.
 
+use super::super::outcome::{GivenReservation, Reservations};
 use super::process::Given;
 use crate::engine::Record;
 
 /// What became of the reservations of one process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct JointReservations {
-    /// How often it asked.
-    pub requested: usize,
-    /// How many it was given.
-    pub accepted: usize,
-    /// For how many of these jobs were submitted to more than one machine.
+    /// What became of them, as of single ones.
+    #[serde(flatten)]
+    pub found: Reservations,
+    /// For how many of those given jobs were submitted to more than one machine.
     pub on_several: usize,
-    /// Of how many of those given a job had its nodes by the reserved time.
-    pub kept: usize,
-    /// Mean probability that was computed for those given.
-    pub mean_predicted: Option<f64>,
-    /// The part of those given that was kept.
-    pub kept_part: Option<f64>,
-    /// Standard error of that part.
-    pub kept_standard_error: Option<f64>,
-    /// Processor hours that the jobs ran.
-    pub required_processor_hours: f64,
-    /// Processor hours that they had their processors, on all machines.
-    pub used_processor_hours: f64,
-    /// The one over the other.
-    pub cost_ratio: Option<f64>,
 }
 
 /// How far two machines depend on each other, from reservations of which a job was submitted to
@@ -64,27 +50,12 @@ impl Replayed {
 
     /// What became of the reservations.
     pub(super) fn reservations(&self) -> JointReservations {
-        let mut found = JointReservations { requested: self.asked, accepted: self.given.len(), ..JointReservations::default() };
-        let mut predicted = 0.0;
-        for given in &self.given {
-            predicted += given.probability;
-            found.on_several += usize::from(given.jobs.iter().flatten().count() > 1);
-            found.kept += usize::from(given.starts.iter().flatten().any(|start| *start <= given.at));
-            let hours = |record: &Record, seconds: i64| f64::from(record.processors) * seconds as f64 / 3_600.0;
-            found.required_processor_hours += self.ran(given).next().map_or(0.0, |record| hours(record, record.run_time().0));
-            found.used_processor_hours += self.ran(given).map(|record| hours(record, record.occupied().0)).sum::<f64>();
+        let outcome =
+            |given: &Given| GivenReservation::of(given.at, given.probability, given.starts.iter().copied().flatten(), self.ran(given));
+        JointReservations {
+            found: Reservations::of(self.asked, &self.given.iter().map(outcome).collect::<Vec<_>>()),
+            on_several: self.given.iter().filter(|given| given.jobs.iter().flatten().count() > 1).count(),
         }
-        if found.accepted > 0 {
-            let accepted = found.accepted as f64;
-            let kept = found.kept as f64 / accepted;
-            found.mean_predicted = Some(predicted / accepted);
-            found.kept_part = Some(kept);
-            found.kept_standard_error = Some((kept * (1.0 - kept) / accepted).sqrt());
-        }
-        if found.required_processor_hours > 0.0 {
-            found.cost_ratio = Some(found.used_processor_hours / found.required_processor_hours);
-        }
-        found
     }
 
     /// How far the first two machines depend on each other.
@@ -143,10 +114,12 @@ mod tests {
         let records = vec![vec![record(-3_500, 3_700, 3_600)], vec![record(i64::MIN, i64::MIN, 0)]];
         let replayed = Replayed { asked: 3, given: vec![given(0.8, [Some(-3_500), None])], records };
         let found = replayed.reservations();
-        assert_eq!((found.requested, found.accepted, found.on_several, found.kept), (3, 1, 1, 1));
+        assert_eq!(found.on_several, 1);
+        let found = found.found;
+        assert_eq!((found.requested, found.accepted, found.kept), (3, 1, 1));
         assert_eq!((found.required_processor_hours, found.used_processor_hours, found.cost_ratio), (2.0, 4.0, Some(2.0)));
         let late = Replayed { given: vec![given(0.8, [Some(101), Some(200)])], ..replayed };
-        assert_eq!(late.reservations().kept, 0);
+        assert_eq!(late.reservations().found.kept, 0);
     }
 
     #[test]
