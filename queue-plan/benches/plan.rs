@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use job_types::time::{Seconds, UnixTime};
-use queue_plan::{Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State, plan};
+use queue_plan::{Node, Partition, PendingJob, Reservation, Resources, RunTimes, RunningJob, State, plan};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -37,8 +37,8 @@ fn state(running: u32, pending: u32) -> State {
     let running = (0..running).map(|_| {
         let first = random.random_range(0..NODES);
         let nodes: Vec<u32> = (first..(first + random.random_range(1..8)).min(NODES)).collect();
-        let cpus = nodes.len() as u32 * random.random_range(1..6);
-        RunningJob { cpus, nodes, reservation: None, remaining: run_times(&mut random, 7 * 86_400) }
+        let holds = Resources::of_cpus(nodes.len() as i64 * random.random_range(1..6));
+        RunningJob { holds, nodes, reservation: None, remaining: run_times(&mut random, 7 * 86_400) }
     });
     let running = running.collect();
     let pending = (0..pending).map(|id| {
@@ -48,10 +48,10 @@ fn state(running: u32, pending: u32) -> State {
         PendingJob {
             id: JobId(id),
             partitions: vec![[0, 0, 0, 1, 2][random.random_range(0..5)]],
-            size: Size {
+            asks: Resources::from(Size {
                 nodes: if is_small { 1 } else { nodes },
                 cpus: if is_small { random.random_range(1..=CPUS) } else { nodes * CPUS },
-            },
+            }),
             tasks: 1,
             whole_nodes: !is_small,
             priority: random.random_range(0..100_000),
@@ -63,10 +63,10 @@ fn state(running: u32, pending: u32) -> State {
     });
     let pending = pending.collect();
     let maintenance =
-        Reservation { start: NOW + Seconds(3 * 86_400), end: NOW + Seconds(3 * 86_400 + 28_800), nodes: (0..NODES).collect(), cpus: None };
+        Reservation { start: NOW + Seconds(3 * 86_400), end: NOW + Seconds(3 * 86_400 + 28_800), nodes: (0..NODES).collect(), keeps: None };
     State {
         now: NOW,
-        nodes: vec![Node { cpus: CPUS, takes_jobs: true }; NODES as usize],
+        nodes: vec![Node { offers: Size { nodes: 1, cpus: CPUS }.into(), takes_jobs: true }; NODES as usize],
         partitions,
         reservations: vec![maintenance],
         running,

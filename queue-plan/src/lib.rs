@@ -23,6 +23,32 @@
 //! with `bf_max_job_test`, `bf_window` and the like it looks less far; the plan takes it to find
 //! every hole. Reservations that recur are known by their next occurrence.
 //!
+//! **Resources.** What a job asks for, needs or holds, and what a node, a place, a reservation or
+//! the machine offers, is one type, [`Resources`]: today nodes and CPUs. The schedule, the places
+//! and the callers add it, subtract it, and ask whether one fits into another; none of them names
+//! what is in it. A profile counts a part of it at each point (`profile/amounts.rs`): everything
+//! that jobs take from each other, and not nodes, which they may share. So a resource comes in like
+//! this:
+//!
+//! * *Memory*: a field in `resources.rs` and in `profile/amounts.rs`, with a line in each of their
+//!   operations. `profile/mod.rs`, `profile/block.rs`, `places.rs`, `schedule.rs` and whoever asks
+//!   for a plan stay as they are. Whoever fills in a state (`sidecar/src/plan/state.rs`) says what a
+//!   node has and what a job asks for.
+//! * *Generic resources*: the same with an array of counts, one for each kind that the state names;
+//!   the type stays `Copy`.
+//! * *Licences* belong to no node. They are an array of counts as well. `places.rs` makes one place
+//!   more, which every partition has in its list and which offers licences and everything else
+//!   without bound, as the other places offer licences.
+//! * *Features* are not counted over time. They go with the nodes in [`Resources`], `Class` in
+//!   `places.rs` tells nodes with other features apart, and `Places::needed` looks whether a
+//!   partition has enough nodes that have them; a set of nodes that jobs ask for becomes a place.
+//! * `floors.rs` must know each resource that a profile counts: what a search for CPUs has found
+//!   holds for jobs that ask for as much of the others. A table for each distinct rest of a job's
+//!   [`Resources`] beside its CPUs keeps that exact.
+//! * *Suspended jobs* hold memory and licences, and no CPUs. `sidecar/src/cluster/queue.rs` leaves
+//!   them out today; it gives them a phase, and `sidecar/src/plan/state.rs` makes them a
+//!   [`RunningJob`] whose [`RunningJob::holds`] has no CPUs. Nothing in here changes for them.
+//!
 //! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one
 //! array at most [`MOST_TASKS`]; jobs behind them are [`PlanObstacle::TooFarBehind`].
 
@@ -32,6 +58,7 @@ mod grid;
 mod places;
 mod plan;
 mod profile;
+mod resources;
 mod run_time;
 mod schedule;
 mod state;
@@ -42,6 +69,7 @@ pub use correction::{BEYOND, corrected_to};
 pub use grid::{Grid, MOST_SIZES};
 pub use plan::{MOST_PLACED, MOST_STEPS, MOST_TASKS, PartitionPlan, Pass, Plan, PlannedJob, plan};
 pub use profile::Profile;
+pub use resources::Resources;
 pub use run_time::{LONGEST, RunTimes};
 pub use schedule::Assumption;
 pub use state::{Node, Partition, PendingJob, Reservation, RunningJob, State};

@@ -7,6 +7,7 @@ use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
 
 use crate::grid::Grid;
 use crate::places::Places;
+use crate::resources::Resources;
 use crate::schedule::{Assumption, Schedule, expected_start};
 use crate::state::{PendingJob, State};
 
@@ -45,9 +46,9 @@ pub struct PlannedJob {
 /// What a plan says of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartitionPlan {
-    /// When how many CPUs are free for it from then on, with all that runs and waits: at most
-    /// [`MOST_STEPS`] points; where there are more, the least of several stands for them.
-    pub free: Vec<(UnixTime, i64)>,
+    /// When what is free for it from then on, with all that runs and waits: at most [`MOST_STEPS`]
+    /// points; where there are more, the least of several stands for them.
+    pub free: Vec<(UnixTime, Resources)>,
     /// When a job that is submitted now would start.
     pub grid: Grid,
 }
@@ -96,10 +97,10 @@ impl Pass {
         Pass { starts, places, schedule }
     }
 
-    /// From which moments on so many CPUs are free for a partition with all that runs and waits, in
-    /// the order of time; neighbours differ.
+    /// From which moments on so much is free for a partition with all that runs and waits, in the
+    /// order of time; neighbours differ.
     #[must_use]
-    pub fn free(&self, partition: usize) -> Vec<(UnixTime, i64)> {
+    pub fn free(&self, partition: usize) -> Vec<(UnixTime, Resources)> {
         self.schedule.free_steps(&self.places, partition)
     }
 }
@@ -148,9 +149,9 @@ fn order(state: &State) -> Vec<usize> {
     order.into_iter().map(|(.., index)| index).collect()
 }
 
-/// The partitions in which a job may run, with the CPUs that one task needs there; or what keeps it
-/// from running in any of them.
-fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize, i64)>, PlanObstacle> {
+/// The partitions in which a job may run, with what one task needs there; or what keeps it from
+/// running in any of them.
+fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize, Resources)>, PlanObstacle> {
     if let Some(obstacle) = job.obstacle {
         return Err(obstacle);
     }
@@ -159,12 +160,12 @@ fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize,
     for index in job.partitions.iter().map(|index| usize::from(*index)) {
         let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { continue };
         let is_too_long = partition.longest_limit.is_some_and(|longest| job.limit.is_none_or(|limit| limit > longest));
-        if is_too_long || partition.most_nodes.is_some_and(|most| job.size.nodes > most) {
+        if is_too_long || partition.most_nodes.is_some_and(|most| job.asks.nodes > most.into()) {
             obstacle = obstacle.max(PlanObstacle::PartitionLimit);
             continue;
         }
-        match places.needed_cpus(index, job.size, job.whole_nodes || partition.whole_nodes) {
-            Some(cpus) => needs.push((index, cpus)),
+        match places.needed(index, job.asks, job.whole_nodes || partition.whole_nodes) {
+            Some(needed) => needs.push((index, needed)),
             None => obstacle = obstacle.max(PlanObstacle::TooLarge),
         }
     }
@@ -172,7 +173,7 @@ fn needs(state: &State, places: &Places, job: &PendingJob) -> Result<Vec<(usize,
 }
 
 /// Places the tasks of a job one after the other; returns when the first starts.
-fn place_tasks(schedule: &mut Schedule, places: &Places, job: &PendingJob, needs: &[(usize, i64)], tasks: u32) -> Option<UnixTime> {
+fn place_tasks(schedule: &mut Schedule, places: &Places, job: &PendingJob, needs: &[(usize, Resources)], tasks: u32) -> Option<UnixTime> {
     let first = schedule.place(places, job, needs, job.eligible)?.start;
     let mut from = first;
     for _ in 1..tasks {
@@ -185,14 +186,14 @@ fn place_tasks(schedule: &mut Schedule, places: &Places, job: &PendingJob, needs
 
 /// At most [`MOST_STEPS`] points: the first half of them as they are, then the least of some in a
 /// row.
-fn coarsened(steps: &[(UnixTime, i64)]) -> Vec<(UnixTime, i64)> {
+fn coarsened(steps: &[(UnixTime, Resources)]) -> Vec<(UnixTime, Resources)> {
     if steps.len() <= MOST_STEPS {
         return steps.to_vec();
     }
     let (near, far) = steps.split_at(MOST_STEPS / 2);
     let together = far.len().div_ceil(MOST_STEPS - near.len());
     let far = far.chunks(together).filter_map(|chunk| {
-        let least = chunk.iter().map(|(_, free)| *free).min()?;
+        let least = chunk.iter().map(|(_, free)| *free).reduce(Resources::least)?;
         Some((chunk.first()?.0, least))
     });
     near.iter().copied().chain(far).collect()

@@ -1,4 +1,4 @@
-//! Free CPUs of each place over time, and jobs put into them.
+//! What is free in each place over time, and jobs put into it.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,9 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::ExpectedStart;
 
 use crate::floors::Floors;
-use crate::places::{PlaceIndex, Places, rounded_up};
+use crate::places::{PlaceIndex, Places};
 use crate::profile::Profile;
+use crate::resources::Resources;
 use crate::run_time::{LONGEST, RunTimes};
 use crate::state::{PendingJob, State};
 
@@ -41,7 +42,7 @@ pub(crate) fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3
     Some(ExpectedStart { lower, expected, upper })
 }
 
-/// Free CPUs over time, with what is known to take them.
+/// What is free over time, with what is known to take it.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     now: UnixTime,
@@ -59,18 +60,18 @@ pub(crate) struct Schedule {
     floors: Vec<Floors>,
 }
 
-/// When a job starts, and which CPUs it takes.
+/// When a job starts, and what it takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fit {
     pub(crate) start: UnixTime,
     partition: usize,
-    cpus: i64,
+    takes: Resources,
 }
 
 /// What is to be placed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    pub(crate) cpus: i64,
+    pub(crate) needs: Resources,
     pub(crate) duration: Seconds,
     /// Until when it must not run into a reservation, counted from its start.
     pub(crate) limit: Seconds,
@@ -84,34 +85,33 @@ impl Schedule {
         let mut schedule = Self {
             now,
             assumption,
-            free: places.cpus.iter().map(|cpus| Profile::new(now, *cpus)).collect(),
-            unreserved: vec![None; places.cpus.len()],
-            reserved: state.reservations.iter().map(|_| Profile::new(now, 0)).collect(),
-            floors: vec![Floors::default(); places.cpus.len()],
+            free: places.offers.iter().map(|offers| Profile::new(now, *offers)).collect(),
+            unreserved: vec![None; places.offers.len()],
+            reserved: state.reservations.iter().map(|_| Profile::new(now, Resources::NONE)).collect(),
+            floors: vec![Floors::default(); places.offers.len()],
         };
         let kept = schedule.reserve(state, places);
         for job in &state.running {
             let end = now + assumption.of(&job.remaining);
-            let mut cpus_by_class: BTreeMap<usize, i64> = BTreeMap::new();
-            let (count, cpus) = (job.nodes.len().max(1) as i64, i64::from(job.cpus));
+            let mut held_by_class: BTreeMap<usize, Resources> = BTreeMap::new();
+            let count = job.nodes.len().max(1) as i64;
             for (place, node) in (0i64..).zip(&job.nodes) {
                 if let Some(class) = places.class_of_node.get(*node as usize) {
-                    // Evenly, and all of them together exactly.
-                    *cpus_by_class.entry(*class).or_default() += cpus * (place + 1) / count - cpus * place / count;
+                    *held_by_class.entry(*class).or_default() += job.holds.share(place, count);
                 }
             }
-            for (class, cpus) in cpus_by_class {
+            for (class, held) in held_by_class {
                 let Some(class_of) = places.classes.get(class).filter(|class| class.takes_jobs) else { continue };
                 if let Some(reserved) = job.reservation.and_then(|reservation| schedule.reserved.get_mut(reservation as usize)) {
-                    reserved.take(now, end, cpus);
+                    reserved.take(now, end, held);
                 }
                 // What its nodes' reservation has taken already is not taken twice.
                 let mut from = now;
                 for (start, until) in kept.get(class).into_iter().flatten() {
-                    schedule.take(&class_of.places, from, end.min(*start), cpus);
+                    schedule.take(&class_of.places, from, end.min(*start), held);
                     from = from.max(*until);
                 }
-                schedule.take(&class_of.places, from, end, cpus);
+                schedule.take(&class_of.places, from, end, held);
             }
         }
         schedule
@@ -120,48 +120,46 @@ impl Schedule {
     /// Takes what is reserved. Returns when the nodes of each class are reserved as a whole, in the
     /// order of time, without overlaps.
     fn reserve(&mut self, state: &State, places: &Places) -> Vec<Vec<(UnixTime, UnixTime)>> {
-        let reserved_cpus: Vec<i64> = (0u32..)
+        let reserved: Vec<Resources> = (0u32..)
             .zip(&state.reservations)
-            .map(|(index, _)| {
-                places.classes.iter().filter(|class| class.reservations.contains(&index)).map(|class| class.cpus).sum::<i64>().max(1)
-            })
+            .map(|(index, _)| places.classes.iter().filter(|class| class.reservations.contains(&index)).map(|class| class.offers).sum())
             .collect();
         let mut kept = vec![Vec::new(); places.classes.len()];
         for (class, kept) in places.classes.iter().zip(&mut kept) {
             for index in &class.reservations {
                 let index = *index as usize;
-                let (Some(reservation), Some(all)) = (state.reservations.get(index), reserved_cpus.get(index)) else { continue };
+                let (Some(reservation), Some(all)) = (state.reservations.get(index), reserved.get(index)) else { continue };
                 let (start, end) = (reservation.start.max(self.now), reservation.end);
                 if start >= end || !class.takes_jobs {
                     continue;
                 }
-                let cpus = reservation.cpus.map_or(class.cpus, |cpus| rounded_up(class.cpus * i64::from(cpus), *all).min(class.cpus));
-                self.reserved[index].give_back(start, end, cpus);
-                if cpus == class.cpus {
+                let keeps = reservation.keeps.map_or(class.offers, |kept| class.offers.in_proportion(kept, *all));
+                self.reserved[index].give_back(start, end, keeps);
+                if keeps == class.offers {
                     kept.push((start, end));
                 } else {
-                    self.keep(&class.places, start, end, cpus, places);
+                    self.keep(&class.places, start, end, keeps, places);
                 }
             }
             *kept = united(std::mem::take(kept));
             for (start, end) in kept.iter() {
-                self.keep(&class.places, *start, *end, class.cpus, places);
+                self.keep(&class.places, *start, *end, class.offers, places);
             }
         }
         kept
     }
 
-    fn keep(&mut self, of: &[PlaceIndex], start: UnixTime, end: UnixTime, cpus: i64, places: &Places) {
-        self.take(of, start, end, cpus);
+    fn keep(&mut self, of: &[PlaceIndex], start: UnixTime, end: UnixTime, kept: Resources, places: &Places) {
+        self.take(of, start, end, kept);
         for place in of.iter().map(|place| usize::from(*place)) {
-            let all = places.cpus.get(place).copied().unwrap_or_default();
-            self.unreserved[place].get_or_insert_with(|| Profile::new(self.now, all)).take(start, end, cpus);
+            let all = places.offers.get(place).copied().unwrap_or_default();
+            self.unreserved[place].get_or_insert_with(|| Profile::new(self.now, all)).take(start, end, kept);
         }
     }
 
-    fn take(&mut self, places: &[PlaceIndex], start: UnixTime, end: UnixTime, cpus: i64) {
+    fn take(&mut self, places: &[PlaceIndex], start: UnixTime, end: UnixTime, resources: Resources) {
         for place in places {
-            self.free[usize::from(*place)].take(start, end, cpus);
+            self.free[usize::from(*place)].take(start, end, resources);
         }
     }
 
@@ -179,7 +177,7 @@ impl Schedule {
         for place in of.iter().map(|place| usize::from(*place)).cycle() {
             let found = self.earliest_in(place, at, wanted)?;
             let unreserved = match self.unreserved.get(place)? {
-                Some(unreserved) => unreserved.earliest(found, wanted.cpus, wanted.limit)?,
+                Some(unreserved) => unreserved.earliest(found, wanted.needs, wanted.limit)?,
                 None => found,
             };
             agreed = match unreserved {
@@ -198,60 +196,58 @@ impl Schedule {
     /// The earliest time at which enough is free in one place.
     fn earliest_in(&mut self, place: usize, from: UnixTime, wanted: &Wanted) -> Option<UnixTime> {
         let (floors, free) = (self.floors.get_mut(place)?, self.free.get(place)?);
-        let floor = floors.of(wanted.cpus, wanted.duration);
-        let found = free.earliest(from.max(floor), wanted.cpus, wanted.duration)?;
+        let floor = floors.of(wanted.needs, wanted.duration);
+        let found = free.earliest(from.max(floor), wanted.needs, wanted.duration)?;
         if from <= floor.max(self.now) && found > self.now {
-            floors.raise(wanted.cpus, wanted.duration, found);
+            floors.raise(wanted.needs, wanted.duration, found);
         }
         Some(found)
     }
 
     /// Places one task of a job, whose needs in each of its partitions are given, where it can
     /// start first and not before `from`.
-    pub(crate) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: UnixTime) -> Option<Fit> {
+    pub(crate) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, Resources)], from: UnixTime) -> Option<Fit> {
         let duration = self.duration(job);
         let limit = job.run_time.limit.max(duration);
         let fit = if let Some(reservation) = job.reservation {
-            let (partition, cpus) = *needs.first()?;
-            let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), cpus, limit)?;
-            Fit { start, partition, cpus }
+            let (partition, takes) = *needs.first()?;
+            let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), takes, limit)?;
+            Fit { start, partition, takes }
         } else {
             let mut first: Option<Fit> = None;
-            for (partition, cpus) in needs {
-                let wanted = Wanted { cpus: *cpus, duration, limit, from };
+            for (partition, takes) in needs {
+                let wanted = Wanted { needs: *takes, duration, limit, from };
                 let start = self.earliest(places, *partition, &wanted);
                 if let Some(start) = start.filter(|start| first.is_none_or(|first| *start < first.start)) {
-                    first = Some(Fit { start, partition: *partition, cpus: *cpus });
+                    first = Some(Fit { start, partition: *partition, takes: *takes });
                 }
             }
             first?
         };
         let end = fit.start + duration;
         match job.reservation {
-            Some(reservation) => self.reserved.get_mut(reservation as usize)?.take(fit.start, end, fit.cpus),
-            None => self.take(places.of_partition.get(fit.partition)?, fit.start, end, fit.cpus),
+            Some(reservation) => self.reserved.get_mut(reservation as usize)?.take(fit.start, end, fit.takes),
+            None => self.take(places.of_partition.get(fit.partition)?, fit.start, end, fit.takes),
         }
         Some(fit)
     }
 
     /// What is free for a partition over time: at each point the least of its places.
-    pub(crate) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(UnixTime, i64)> {
+    pub(crate) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(UnixTime, Resources)> {
         let profiles: Vec<&Profile> =
             places.of_partition.get(partition).into_iter().flatten().filter_map(|place| self.free.get(usize::from(*place))).collect();
         let mut times: Vec<UnixTime> = profiles.iter().flat_map(|profile| profile.steps().map(|(time, _)| time)).collect();
         times.sort_unstable();
         times.dedup();
-        let mut walks: Vec<_> = profiles.iter().map(|profile| (profile.steps().peekable(), 0)).collect();
-        let mut steps: Vec<(UnixTime, i64)> = Vec::new();
+        let mut walks: Vec<_> = profiles.iter().map(|profile| (profile.steps().peekable(), Resources::NONE)).collect();
+        let mut steps: Vec<(UnixTime, Resources)> = Vec::new();
         for time in times {
-            let mut least = i64::MAX;
             for (walk, free) in &mut walks {
                 while let Some((_, value)) = walk.next_if(|(at, _)| *at <= time) {
                     *free = value;
                 }
-                least = least.min(*free);
             }
-            let least = least.max(0);
+            let least = walks.iter().map(|(_, free)| *free).reduce(Resources::least).unwrap_or_default().most(Resources::NONE);
             if steps.last().is_none_or(|(_, before)| *before != least) {
                 steps.push((time, least));
             }
