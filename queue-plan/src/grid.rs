@@ -4,11 +4,13 @@ use job_types::size::Size;
 use job_types::time::Seconds;
 use predictor_core::queue_plan::ExpectedStart;
 
+use crate::pass::Pass;
 use crate::places::Places;
+use crate::plan::expected_start;
 use crate::resources::Resources;
 use crate::run_time::LONGEST;
-use crate::schedule::{Schedule, Wanted, expected_start};
-use crate::state::{Partition, State};
+use crate::schedule::Wanted;
+use crate::state::Partition;
 
 /// The most sizes of a grid.
 pub const MOST_SIZES: usize = 24;
@@ -34,15 +36,22 @@ pub struct Grid {
 
 impl Grid {
     /// The grid of a partition after everything else has been placed.
-    pub(crate) fn of(state: &State, places: &Places, index: usize, schedules: &mut [Schedule; 3]) -> Self {
+    pub(crate) fn of(index: usize, passes: &mut [Pass<'_>; 3]) -> Self {
+        let setting = passes[0].setting();
+        let (state, places) = (setting.state, &setting.places);
         let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { return Self::default() };
         let (cpus, limits) = (sizes(partition, places, index), limits(partition));
         let mut starts = Vec::with_capacity(cpus.len() * limits.len());
         for cpus in &cpus {
             for limit in &limits {
                 let wanted = Wanted { needs: Resources::of_cpus((*cpus).into()), duration: *limit, limit: *limit, from: state.now };
-                let starts_of = schedules.each_mut().map(|schedule| schedule.earliest(places, index, &wanted));
-                starts.push(expected_start(starts_of));
+                let [optimistic, expected, upper] = passes.each_mut().map(|pass| pass.earliest(index, &wanted));
+                starts.push(
+                    optimistic
+                        .zip(expected)
+                        .zip(upper)
+                        .map(|((optimistic, expected), upper)| expected_start([optimistic, expected, upper])),
+                );
             }
         }
         Self { cpus, limits, starts }

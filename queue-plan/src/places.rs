@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::resources::Resources;
-use crate::state::State;
+use crate::state::{Reservation, State};
 
 /// Index of a place.
 pub(crate) type PlaceIndex = u16;
@@ -42,9 +42,9 @@ pub(crate) struct Class {
 }
 
 impl Places {
-    /// Finds the places of a cluster. Nodes that the lists name but the state does not have are
-    /// left out.
-    pub(crate) fn of(state: &State) -> Self {
+    /// Finds the places of a cluster with these reservations. Nodes that the lists name but the
+    /// state does not have are left out.
+    pub(crate) fn of(state: &State, reservations: &[Reservation]) -> Self {
         let count = state.nodes.len();
         let mut pools = Pools::new(count);
         for partition in &state.partitions {
@@ -86,11 +86,11 @@ impl Places {
         });
         let of_partition = of_partition.collect();
         let mut places = Self { offers: Vec::new(), of_partition, class_of_node: Vec::new(), classes: Vec::new() };
-        places.classify(state, &members);
+        places.classify(state, reservations, &members);
         places
     }
 
-    fn classify(&mut self, state: &State, members: &[Vec<u32>]) {
+    fn classify(&mut self, state: &State, reservations: &[Reservation], members: &[Vec<u32>]) {
         self.offers = vec![Resources::NONE; members.len()];
         let mut places_of = vec![Vec::new(); state.nodes.len()];
         for (place, nodes) in (0..).zip(members) {
@@ -101,7 +101,7 @@ impl Places {
             }
         }
         let mut reservations_of = vec![Vec::new(); state.nodes.len()];
-        for (index, reservation) in (0u32..).zip(&state.reservations) {
+        for (index, reservation) in (0u32..).zip(reservations) {
             for node in &reservation.nodes {
                 if let Some(reservations) = reservations_of.get_mut(*node as usize) {
                     reservations.push(index);

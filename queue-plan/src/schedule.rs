@@ -1,16 +1,17 @@
 //! What is free in each place over time, and jobs put into it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::queue_plan::ExpectedStart;
 
 use crate::floors::Floors;
+use crate::placeholder::{Location, Placeholder};
 use crate::places::{PlaceIndex, Places};
 use crate::profile::Profile;
 use crate::resources::Resources;
 use crate::run_time::{LONGEST, RunTimes};
-use crate::state::{PendingJob, State};
+use crate::state::{PendingJob, Reservation, State};
 
 /// Which of its run times ([`RunTimes`]) each job is taken to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +35,6 @@ impl Assumption {
     }
 }
 
-/// The start of a job from the three plans. Jobs that end earlier can make another start later, so
-/// that the three may be out of order.
-pub(crate) fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3]) -> Option<ExpectedStart> {
-    let expected = expected?;
-    let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
-    Some(ExpectedStart { lower, expected, upper })
-}
-
 /// What is free over time, with what is known to take it.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
@@ -55,17 +48,34 @@ pub(crate) struct Schedule {
     unreserved: Vec<Option<Profile>>,
     /// What is free in each reservation.
     reserved: Vec<Profile>,
+    /// When the nodes of each class are reserved as a whole, in the order of time, without
+    /// overlaps.
+    kept: Arc<[Vec<(UnixTime, UnixTime)>]>,
     /// What is known of searches in each place from now on; room is only taken while jobs are
     /// placed.
     floors: Vec<Floors>,
 }
 
-/// When a job starts, and what it takes.
+/// Resources that are taken from a room during `[start, end)`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fit {
+pub(crate) struct Taken {
     pub(crate) start: UnixTime,
-    partition: usize,
-    takes: Resources,
+    end: UnixTime,
+    resources: Resources,
+    room: Room,
+}
+
+/// Where resources are taken.
+#[derive(Clone, Copy, Debug)]
+enum Room {
+    /// In the places of a partition.
+    Partition(usize),
+    /// In the pool that a partition belongs to.
+    Pool(usize),
+    /// On nodes of a class.
+    Class(usize),
+    /// In a reservation.
+    Reservation(u32),
 }
 
 /// What is to be placed.
@@ -80,55 +90,88 @@ pub(crate) struct Wanted {
 
 impl Schedule {
     /// The cluster with its reservations and what runs.
-    pub(crate) fn of(state: &State, places: &Places, assumption: Assumption) -> Self {
+    pub(crate) fn of(state: &State, reservations: &[Reservation], places: &Places, assumption: Assumption) -> Self {
         let now = state.now;
         let mut schedule = Self {
             now,
             assumption,
             free: places.offers.iter().map(|offers| Profile::new(now, *offers)).collect(),
             unreserved: vec![None; places.offers.len()],
-            reserved: state.reservations.iter().map(|_| Profile::new(now, Resources::NONE)).collect(),
+            reserved: reservations.iter().map(|_| Profile::new(now, Resources::NONE)).collect(),
+            kept: Arc::default(),
             floors: vec![Floors::default(); places.offers.len()],
         };
-        let kept = schedule.reserve(state, places);
+        schedule.kept = schedule.reserve(reservations, places).into();
         for job in &state.running {
             let end = now + assumption.of(&job.remaining);
-            let mut held_by_class: BTreeMap<usize, Resources> = BTreeMap::new();
-            let count = job.nodes.len().max(1) as i64;
-            for (place, node) in (0i64..).zip(&job.nodes) {
-                if let Some(class) = places.class_of_node.get(*node as usize) {
-                    *held_by_class.entry(*class).or_default() += job.holds.share(place, count);
-                }
-            }
-            for (class, held) in held_by_class {
-                let Some(class_of) = places.classes.get(class).filter(|class| class.takes_jobs) else { continue };
-                if let Some(reserved) = job.reservation.and_then(|reservation| schedule.reserved.get_mut(reservation as usize)) {
-                    reserved.take(now, end, held);
-                }
-                // What its nodes' reservation has taken already is not taken twice.
-                let mut from = now;
-                for (start, until) in kept.get(class).into_iter().flatten() {
-                    schedule.take(&class_of.places, from, end.min(*start), held);
-                    from = from.max(*until);
-                }
-                schedule.take(&class_of.places, from, end, held);
+            for taken in schedule.taken_on(places, &job.nodes, job.reservation, job.holds, (now, end)) {
+                schedule.take(places, &taken);
             }
         }
         schedule
     }
 
+    /// What is taken by something that holds resources on nodes from one time to another, evenly
+    /// spread over them. What it holds in a reservation is taken there as well.
+    fn taken_on(
+        &self,
+        places: &Places,
+        nodes: &[u32],
+        reservation: Option<u32>,
+        holds: Resources,
+        (begin, end): (UnixTime, UnixTime),
+    ) -> Vec<Taken> {
+        let mut held_by_class: BTreeMap<usize, Resources> = BTreeMap::new();
+        let count = nodes.len().max(1) as i64;
+        for (place, node) in (0i64..).zip(nodes) {
+            if let Some(class) = places.class_of_node.get(*node as usize) {
+                *held_by_class.entry(*class).or_default() += holds.share(place, count);
+            }
+        }
+        let mut all = Vec::with_capacity(held_by_class.len());
+        for (class, resources) in held_by_class {
+            if places.classes.get(class).is_none_or(|class| !class.takes_jobs) {
+                continue;
+            }
+            all.extend(reservation.map(|reservation| Taken { start: begin, end, resources, room: Room::Reservation(reservation) }));
+            // What its nodes' reservation has taken already is not taken twice.
+            let mut from = begin;
+            for (start, until) in self.kept.get(class).into_iter().flatten() {
+                all.push(Taken { start: from, end: end.min(*start), resources, room: Room::Class(class) });
+                from = from.max(*until);
+            }
+            all.push(Taken { start: from, end, resources, room: Room::Class(class) });
+        }
+        all
+    }
+
+    /// What a placeholder takes.
+    pub(crate) fn taken_by(&self, places: &Places, placeholder: &Placeholder) -> Vec<Taken> {
+        let Placeholder { start, end, takes: resources, .. } = *placeholder;
+        let in_room = |room| Taken { start, end, resources, room };
+        match &placeholder.location {
+            Location::Nodes(nodes) => self.taken_on(places, nodes, None, resources, (start, end)),
+            Location::Partition(partition) => vec![in_room(Room::Partition((*partition).into()))],
+            Location::Anywhere => {
+                let mut pools = (0..places.of_partition.len()).map(|partition| in_room(Room::Pool(partition)));
+                let first = pools.clone().next();
+                pools.find(|pool| self.has_room(places, pool)).or(first).into_iter().collect()
+            }
+        }
+    }
+
     /// Takes what is reserved. Returns when the nodes of each class are reserved as a whole, in the
     /// order of time, without overlaps.
-    fn reserve(&mut self, state: &State, places: &Places) -> Vec<Vec<(UnixTime, UnixTime)>> {
+    fn reserve(&mut self, reservations: &[Reservation], places: &Places) -> Vec<Vec<(UnixTime, UnixTime)>> {
         let reserved: Vec<Resources> = (0u32..)
-            .zip(&state.reservations)
+            .zip(reservations)
             .map(|(index, _)| places.classes.iter().filter(|class| class.reservations.contains(&index)).map(|class| class.offers).sum())
             .collect();
         let mut kept = vec![Vec::new(); places.classes.len()];
         for (class, kept) in places.classes.iter().zip(&mut kept) {
             for index in &class.reservations {
                 let index = *index as usize;
-                let (Some(reservation), Some(all)) = (state.reservations.get(index), reserved.get(index)) else { continue };
+                let (Some(reservation), Some(all)) = (reservations.get(index), reserved.get(index)) else { continue };
                 let (start, end) = (reservation.start.max(self.now), reservation.end);
                 if start >= end || !class.takes_jobs {
                     continue;
@@ -150,17 +193,67 @@ impl Schedule {
     }
 
     fn keep(&mut self, of: &[PlaceIndex], start: UnixTime, end: UnixTime, kept: Resources, places: &Places) {
-        self.take(of, start, end, kept);
         for place in of.iter().map(|place| usize::from(*place)) {
             let all = places.offers.get(place).copied().unwrap_or_default();
+            self.free[place].take(start, end, kept);
             self.unreserved[place].get_or_insert_with(|| Profile::new(self.now, all)).take(start, end, kept);
         }
     }
 
-    fn take(&mut self, places: &[PlaceIndex], start: UnixTime, end: UnixTime, resources: Resources) {
-        for place in places {
-            self.free[usize::from(*place)].take(start, end, resources);
+    /// Takes resources.
+    pub(crate) fn take(&mut self, places: &Places, taken: &Taken) {
+        let Taken { start, end, resources, .. } = *taken;
+        self.in_room(places, taken, |profile| profile.take(start, end, resources));
+    }
+
+    /// Takes all of these.
+    pub(crate) fn take_all(&mut self, places: &Places, all: &[Taken]) {
+        all.iter().for_each(|taken| self.take(places, taken));
+    }
+
+    /// Gives all of these back. What searches have found out does not hold any more.
+    pub(crate) fn give_all_back(&mut self, places: &Places, all: &[Taken]) {
+        for taken in all {
+            let Taken { start, end, resources, .. } = *taken;
+            self.in_room(places, taken, |profile| profile.give_back(start, end, resources));
         }
+        self.floors.fill(Floors::default());
+    }
+
+    fn in_room(&mut self, places: &Places, taken: &Taken, change: impl Fn(&mut Profile)) {
+        if let Room::Reservation(reservation) = taken.room {
+            self.reserved.get_mut(reservation as usize).into_iter().for_each(change);
+            return;
+        }
+        for place in taken.room.of(places) {
+            self.free.get_mut(usize::from(*place)).into_iter().for_each(&change);
+        }
+    }
+
+    /// Whether all of these can be taken together without leaving less than nothing anywhere.
+    pub(crate) fn has_room_for(&self, places: &Places, all: &[Taken]) -> bool {
+        match all {
+            [] => true,
+            [taken] => self.has_room(places, taken),
+            _ => {
+                let mut with = self.clone();
+                all.iter().all(|taken| {
+                    let has_room = with.has_room(places, taken);
+                    with.take(places, taken);
+                    has_room
+                })
+            }
+        }
+    }
+
+    fn has_room(&self, places: &Places, taken: &Taken) -> bool {
+        let start = taken.start.max(self.now);
+        let is_free = |profile: &Profile| profile.earliest(start, taken.resources, taken.end - start) == Some(start);
+        start >= taken.end
+            || match taken.room {
+                Room::Reservation(reservation) => self.reserved.get(reservation as usize).is_some_and(is_free),
+                room => room.of(places).iter().all(|place| self.free.get(usize::from(*place)).is_some_and(is_free)),
+            }
     }
 
     /// How long a job runs under the assumption.
@@ -204,32 +297,27 @@ impl Schedule {
         Some(found)
     }
 
-    /// Places one task of a job, whose needs in each of its partitions are given, where it can
+    /// What one task of a job, whose needs in each of its partitions are given, takes where it can
     /// start first and not before `from`.
-    pub(crate) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, Resources)], from: UnixTime) -> Option<Fit> {
+    pub(crate) fn find(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, Resources)], from: UnixTime) -> Option<Taken> {
         let duration = self.duration(job);
         let limit = job.run_time.limit.max(duration);
-        let fit = if let Some(reservation) = job.reservation {
-            let (partition, takes) = *needs.first()?;
-            let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), takes, limit)?;
-            Fit { start, partition, takes }
+        let (start, resources, room) = if let Some(reservation) = job.reservation {
+            let (_, resources) = *needs.first()?;
+            let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), resources, limit)?;
+            (start, resources, Room::Reservation(reservation))
         } else {
-            let mut first: Option<Fit> = None;
-            for (partition, takes) in needs {
-                let wanted = Wanted { needs: *takes, duration, limit, from };
+            let mut first: Option<(UnixTime, Resources, Room)> = None;
+            for (partition, needs) in needs {
+                let wanted = Wanted { needs: *needs, duration, limit, from };
                 let start = self.earliest(places, *partition, &wanted);
-                if let Some(start) = start.filter(|start| first.is_none_or(|first| *start < first.start)) {
-                    first = Some(Fit { start, partition: *partition, takes: *takes });
+                if let Some(start) = start.filter(|start| first.is_none_or(|(first, ..)| *start < first)) {
+                    first = Some((start, *needs, Room::Partition(*partition)));
                 }
             }
             first?
         };
-        let end = fit.start + duration;
-        match job.reservation {
-            Some(reservation) => self.reserved.get_mut(reservation as usize)?.take(fit.start, end, fit.takes),
-            None => self.take(places.of_partition.get(fit.partition)?, fit.start, end, fit.takes),
-        }
-        Some(fit)
+        Some(Taken { start, end: start + duration, resources, room })
     }
 
     /// What is free for a partition over time: at each point the least of its places.
@@ -253,6 +341,19 @@ impl Schedule {
             }
         }
         steps
+    }
+}
+
+impl Room {
+    /// The places that it lies in; none for a reservation, which is counted apart.
+    fn of(self, places: &Places) -> &[PlaceIndex] {
+        let of_partition = |partition: usize| places.of_partition.get(partition).map_or(&[][..], Vec::as_slice);
+        match self {
+            Self::Partition(partition) => of_partition(partition),
+            Self::Pool(partition) => of_partition(partition).get(..1).unwrap_or_default(),
+            Self::Class(class) => places.classes.get(class).map_or(&[], |class| &class.places),
+            Self::Reservation(_) => &[],
+        }
     }
 }
 

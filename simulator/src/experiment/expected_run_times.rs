@@ -157,19 +157,17 @@ impl ExpectedRunTimes {
             run_time: run_times(self.of(job.job).run_time),
             ..PendingJob::default()
         });
-        let pass = Pass::of(
-            &State {
-                now,
-                nodes: vec![Node { offers: Size { nodes: 1, cpus: cluster.machine().processors }.into(), takes_jobs: true }],
-                partitions: vec![Partition { nodes: vec![0], is_up: true, ..Partition::default() }],
-                reservations: Vec::new(),
-                running: running.collect(),
-                pending: pending.collect(),
-            },
-            Assumption::Expected,
-        );
+        let state = State {
+            now,
+            nodes: vec![Node { offers: Size { nodes: 1, cpus: cluster.machine().processors }.into(), takes_jobs: true }],
+            partitions: vec![Partition { nodes: vec![0], is_up: true, ..Partition::default() }],
+            reservations: Vec::new(),
+            running: running.collect(),
+            pending: pending.collect(),
+        };
+        let pass = Pass::of_state(&state, Assumption::Expected);
         for (index, start) in &pass.starts {
-            if let (Some(job), Some(start)) = (waiting.get(*index), start) {
+            if let (Some(job), Ok(start)) = (waiting.get(*index), start) {
                 planned(job, *start);
             }
         }

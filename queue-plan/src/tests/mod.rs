@@ -1,3 +1,5 @@
+mod questions;
+
 use job_types::number::JobId;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -287,17 +289,17 @@ proptest! {
     fn one_pass_says_what_the_plan_says_under_its_assumption(state in any_state()) {
         let whole = plan(&state);
         let [optimistic, expected, limit] =
-            [Assumption::Optimistic, Assumption::Expected, Assumption::Limit].map(|assumption| Pass::of(&state, assumption));
+            [Assumption::Optimistic, Assumption::Expected, Assumption::Limit].map(|assumption| Pass::of_state(&state, assumption));
         for (place, planned) in whole.pending.iter().enumerate() {
             let starts = [&optimistic, &expected, &limit].map(|pass| pass.starts[place]);
             prop_assert!(starts.iter().all(|(index, _)| *index == planned.index));
             let [optimistic, expected, limit] = starts.map(|(_, start)| start);
             match planned.start {
                 Ok(start) => {
-                    prop_assert_eq!(Some(start.expected), expected);
+                    prop_assert_eq!(Ok(start.expected), expected);
                     prop_assert_eq!((start.lower, start.upper), (start.expected.min(optimistic.unwrap()), start.expected.max(limit.unwrap())));
                 }
-                Err(_) => prop_assert!(optimistic.is_none() || expected.is_none() || limit.is_none()),
+                Err(_) => prop_assert!(optimistic.is_err() || expected.is_err() || limit.is_err()),
             }
         }
         for (partition, planned) in whole.partitions.iter().enumerate() {
