@@ -1,5 +1,5 @@
 //! Time to plan for 10,000 pending and 5,000 running jobs on a cluster of 2,000 nodes with three
-//! partitions.
+//! partitions, and to answer each of a thousand questions about 1,000 pending and 500 running ones.
 #![allow(missing_docs)]
 
 use job_types::number::JobId;
@@ -7,15 +7,20 @@ use job_types::size::Size;
 use std::hint::black_box;
 use std::time::Instant;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use job_types::time::{Seconds, UnixTime};
-use queue_plan::{Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State, plan};
+use queue_plan::{
+    Assumption, Change, Location, Node, Occupancy, Partition, Pass, PendingJob, Placeholder, Reservation, Resources, RunTimes, RunningJob,
+    State, plan,
+};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const NOW: UnixTime = UnixTime(1_800_000_000);
 const NODES: u32 = 2_000;
 const CPUS: u32 = 64;
+const QUESTIONS: u32 = 1_000;
 
 fn run_times(random: &mut ChaCha8Rng, longest: i64) -> RunTimes {
     let limit = (600.0 * (longest as f64 / 600.0).powf(random.random::<f64>())) as i64;
@@ -23,7 +28,29 @@ fn run_times(random: &mut ChaCha8Rng, longest: i64) -> RunTimes {
     RunTimes { optimistic: Seconds((expected / 2).max(1)), expected: Seconds(expected), limit: Seconds(limit) }
 }
 
-/// Running jobs share nodes; `shared` says whether pending jobs ask for single CPUs as well.
+/// Half of the jobs ask for CPUs of one node, the others for whole nodes.
+fn pending_job(random: &mut ChaCha8Rng, id: u32) -> PendingJob {
+    let run_time = run_times(random, 7 * 86_400);
+    let nodes = 1 << random.random_range(0..8).min(random.random_range(0..10));
+    let is_small = random.random_bool(0.5);
+    PendingJob {
+        id: JobId(id),
+        partitions: vec![[0, 0, 0, 1, 2][random.random_range(0..5)]],
+        asks: Resources::from(Size {
+            nodes: if is_small { 1 } else { nodes },
+            cpus: if is_small { random.random_range(1..=CPUS) } else { nodes * CPUS },
+        }),
+        tasks: 1,
+        whole_nodes: !is_small,
+        priority: random.random_range(0..100_000),
+        eligible: NOW - Seconds(1_000),
+        limit: Some(run_time.limit),
+        run_time,
+        ..PendingJob::default()
+    }
+}
+
+/// Running jobs share nodes.
 fn state(running: u32, pending: u32) -> State {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let partition = |nodes: std::ops::Range<u32>, tier| Partition {
@@ -37,36 +64,17 @@ fn state(running: u32, pending: u32) -> State {
     let running = (0..running).map(|_| {
         let first = random.random_range(0..NODES);
         let nodes: Vec<u32> = (first..(first + random.random_range(1..8)).min(NODES)).collect();
-        let cpus = nodes.len() as u32 * random.random_range(1..6);
-        RunningJob { cpus, nodes, reservation: None, remaining: run_times(&mut random, 7 * 86_400) }
+        let holds = Resources::of_cpus(nodes.len() as i64 * random.random_range(1..6));
+        RunningJob { holds, nodes, reservation: None, remaining: run_times(&mut random, 7 * 86_400) }
     });
     let running = running.collect();
-    let pending = (0..pending).map(|id| {
-        let run_time = run_times(&mut random, 7 * 86_400);
-        let nodes = 1 << random.random_range(0..8).min(random.random_range(0..10));
-        let is_small = random.random_bool(0.5);
-        PendingJob {
-            id: JobId(id),
-            partitions: vec![[0, 0, 0, 1, 2][random.random_range(0..5)]],
-            size: Size {
-                nodes: if is_small { 1 } else { nodes },
-                cpus: if is_small { random.random_range(1..=CPUS) } else { nodes * CPUS },
-            },
-            tasks: 1,
-            whole_nodes: !is_small,
-            priority: random.random_range(0..100_000),
-            eligible: NOW - Seconds(1_000),
-            limit: Some(run_time.limit),
-            run_time,
-            ..PendingJob::default()
-        }
-    });
+    let pending = (0..pending).map(|id| pending_job(&mut random, id));
     let pending = pending.collect();
     let maintenance =
-        Reservation { start: NOW + Seconds(3 * 86_400), end: NOW + Seconds(3 * 86_400 + 28_800), nodes: (0..NODES).collect(), cpus: None };
+        Reservation { start: NOW + Seconds(3 * 86_400), end: NOW + Seconds(3 * 86_400 + 28_800), nodes: (0..NODES).collect(), keeps: None };
     State {
         now: NOW,
-        nodes: vec![Node { cpus: CPUS, takes_jobs: true }; NODES as usize],
+        nodes: vec![Node { offers: Size { nodes: 1, cpus: CPUS }.into(), takes_jobs: true }; NODES as usize],
         partitions,
         reservations: vec![maintenance],
         running,
@@ -89,5 +97,37 @@ fn plans(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, plans);
+/// A thousand questions of each kind about one state, in turn; each sample is of one question.
+fn questions(criterion: &mut Criterion) {
+    let state = state(500, 1_000);
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    let jobs: Vec<PendingJob> = (0..QUESTIONS).map(|id| pending_job(&mut random, 10_000 + id)).collect();
+    let placeholders = jobs.iter().map(|job| {
+        let start = NOW + Seconds(random.random_range(0..2 * 86_400));
+        let location = Location::Partition(job.partitions[0]);
+        Placeholder { start, end: start + job.run_time.expected, takes: job.asks, location }
+    });
+    let placeholders: Vec<Placeholder> = placeholders.collect();
+    let pass = Pass::of_state(&state, Assumption::Expected);
+    let mut group = criterion.benchmark_group("question");
+    measure(&mut group, "prepare what stands", &jobs, |_| Occupancy::of(&state, Assumption::Expected));
+    measure(&mut group, "start all with a placeholder", &placeholders, |placeholder| Pass::of(&pass.occupancy().with(placeholder.clone())));
+    let mut behind = pass.clone();
+    measure(&mut group, "start behind all", &jobs, |job| behind.start_behind_all(job));
+    measure(&mut group, "effect of a placeholder", &placeholders, |placeholder| pass.effect(Change::Placed(placeholder)));
+    measure(&mut group, "effect of a submission", &jobs, |job| pass.effect(Change::Submitted(job)));
+    let others: Vec<(usize, PendingJob)> = jobs.into_iter().enumerate().collect();
+    measure(&mut group, "effect of another job in place of one", &others, |(index, job)| pass.effect(Change::Replaced(*index, job)));
+    group.finish();
+}
+
+fn measure<Q, A>(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, questions: &[Q], mut answer: impl FnMut(&Q) -> A) {
+    let begin = Instant::now();
+    questions.iter().for_each(|question| drop(black_box(answer(question))));
+    println!("{name}: {:?} for each of {} questions", begin.elapsed() / QUESTIONS, questions.len());
+    let mut next = questions.iter().cycle();
+    group.bench_function(name, |bencher| bencher.iter(|| next.next().map(|question| black_box(answer(question)))));
+}
+
+criterion_group!(benches, plans, questions);
 criterion_main!(benches);

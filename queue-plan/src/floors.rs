@@ -3,8 +3,13 @@
 //! As long as room is only taken, a job with as many CPUs and as long a run time as one before it
 //! starts no sooner than that one could. So each search tells the floor for all larger and longer
 //! jobs, in steps of about 1.5 in both.
+//!
+//! That holds as long as CPUs are all that a profile counts: a job with more CPUs and less of
+//! something else may start sooner.
 
 use job_types::time::{Seconds, UnixTime};
+
+use crate::resources::Resources;
 
 /// Steps of CPUs: up to 2^24.
 const SIZES: usize = 2 * 24;
@@ -23,17 +28,17 @@ pub(crate) struct Floors {
 
 impl Floors {
     /// A time before which no job of that size and duration starts.
-    pub(crate) fn of(&self, cpus: i64, duration: Seconds) -> UnixTime {
-        let (size, duration) = (step_at_most(cpus).min(SIZES - 1), step_at_most(duration.0).min(DURATIONS - 1));
+    pub(crate) fn of(&self, wanted: Resources, duration: Seconds) -> UnixTime {
+        let (size, duration) = (step_at_most(wanted.cpus).min(SIZES - 1), step_at_most(duration.0).min(DURATIONS - 1));
         self.floors.get(size * DURATIONS + duration).copied().unwrap_or(NO_FLOOR)
     }
 
     /// No job of that size and duration, and none that is larger or longer, starts before `start`.
-    pub(crate) fn raise(&mut self, cpus: i64, duration: Seconds, start: UnixTime) {
+    pub(crate) fn raise(&mut self, wanted: Resources, duration: Seconds, start: UnixTime) {
         if self.floors.is_empty() {
             self.floors = vec![NO_FLOOR; SIZES * DURATIONS];
         }
-        let (first_size, first_duration) = (step_at_least(cpus), step_at_least(duration.0));
+        let (first_size, first_duration) = (step_at_least(wanted.cpus), step_at_least(duration.0));
         if first_duration >= DURATIONS {
             return;
         }
@@ -74,14 +79,18 @@ mod tests {
 
     #[test]
     fn a_floor_holds_for_larger_and_longer_jobs_only() {
+        let cpus = Resources::of_cpus;
         let mut floors = Floors::default();
-        floors.raise(5, Seconds(100), UnixTime(1_000));
+        floors.raise(cpus(5), Seconds(100), UnixTime(1_000));
         // The next steps are 6 and 128.
-        assert_eq!((floors.of(6, Seconds(128)).0, floors.of(7, Seconds(10_000)).0), (1_000, 1_000));
-        assert_eq!((floors.of(5, Seconds(10_000)).0, floors.of(100, Seconds(127)).0), (i64::MIN, i64::MIN));
-        floors.raise(12, Seconds(64), UnixTime(2_000));
-        floors.raise(6, Seconds(64), UnixTime(500));
-        assert_eq!((floors.of(12, Seconds(1_000)).0, floors.of(6, Seconds(64)).0, floors.of(8, Seconds(128)).0), (2_000, 500, 1_000));
+        assert_eq!((floors.of(cpus(6), Seconds(128)).0, floors.of(cpus(7), Seconds(10_000)).0), (1_000, 1_000));
+        assert_eq!((floors.of(cpus(5), Seconds(10_000)).0, floors.of(cpus(100), Seconds(127)).0), (i64::MIN, i64::MIN));
+        floors.raise(cpus(12), Seconds(64), UnixTime(2_000));
+        floors.raise(cpus(6), Seconds(64), UnixTime(500));
+        assert_eq!(
+            (floors.of(cpus(12), Seconds(1_000)).0, floors.of(cpus(6), Seconds(64)).0, floors.of(cpus(8), Seconds(128)).0),
+            (2_000, 500, 1_000)
+        );
     }
 
     #[test]

@@ -4,10 +4,13 @@ use job_types::size::Size;
 use job_types::time::Seconds;
 use predictor_core::queue_plan::ExpectedStart;
 
+use crate::pass::Pass;
 use crate::places::Places;
+use crate::plan::expected_start;
+use crate::resources::Resources;
 use crate::run_time::LONGEST;
-use crate::schedule::{Schedule, Wanted, expected_start};
-use crate::state::{Partition, State};
+use crate::schedule::Wanted;
+use crate::state::Partition;
 
 /// The most sizes of a grid.
 pub const MOST_SIZES: usize = 24;
@@ -33,15 +36,22 @@ pub struct Grid {
 
 impl Grid {
     /// The grid of a partition after everything else has been placed.
-    pub(crate) fn of(state: &State, places: &Places, index: usize, schedules: &mut [Schedule; 3]) -> Self {
+    pub(crate) fn of(index: usize, passes: &mut [Pass<'_>; 3]) -> Self {
+        let setting = passes[0].setting();
+        let (state, places) = (setting.state, &setting.places);
         let Some(partition) = state.partitions.get(index).filter(|partition| partition.is_up) else { return Self::default() };
         let (cpus, limits) = (sizes(partition, places, index), limits(partition));
         let mut starts = Vec::with_capacity(cpus.len() * limits.len());
         for cpus in &cpus {
             for limit in &limits {
-                let wanted = Wanted { cpus: i64::from(*cpus), duration: *limit, limit: *limit, from: state.now };
-                let starts_of = schedules.each_mut().map(|schedule| schedule.earliest(places, index, &wanted));
-                starts.push(expected_start(starts_of));
+                let wanted = Wanted { needs: Resources::of_cpus((*cpus).into()), duration: *limit, limit: *limit, from: state.now };
+                let [optimistic, expected, upper] = passes.each_mut().map(|pass| pass.earliest(index, &wanted));
+                starts.push(
+                    optimistic
+                        .zip(expected)
+                        .zip(upper)
+                        .map(|((optimistic, expected), upper)| expected_start([optimistic, expected, upper])),
+                );
             }
         }
         Self { cpus, limits, starts }
@@ -54,17 +64,14 @@ fn limits(partition: &Partition) -> Vec<Seconds> {
 }
 
 fn sizes(partition: &Partition, places: &Places, index: usize) -> Vec<u32> {
-    let place = places.of_partition.get(index).and_then(|places| places.last()).map(|place| usize::from(*place));
-    let all = |of: &[i64]| place.and_then(|place| of.get(place)).copied().unwrap_or_default();
-    let all_cpus = u32::try_from(all(&places.cpus)).unwrap_or(u32::MAX);
-    let all_nodes = place.and_then(|place| places.nodes.get(place)).copied().unwrap_or_default();
+    let Size { nodes: all_nodes, cpus: all_cpus } = places.offered(index).size();
     if all_cpus == 0 || all_nodes == 0 {
         return Vec::new();
     }
     let most_nodes = partition.most_nodes.unwrap_or(all_nodes).clamp(1, all_nodes);
     let cpus_of = |nodes: u32| {
-        let needed = places.needed_cpus(index, Size { nodes, cpus: 1 }, true);
-        needed.and_then(|cpus| u32::try_from(cpus).ok()).unwrap_or(all_cpus)
+        let needed = places.needed(index, Size { nodes, cpus: 1 }.into(), true);
+        needed.map_or(all_cpus, |needed| needed.size().cpus)
     };
     let largest = if most_nodes < all_nodes { cpus_of(most_nodes) } else { all_cpus };
     let powers = (0..MOST_SIZES as u32 - 1).filter_map(|exponent| 1u32.checked_shl(exponent));

@@ -5,6 +5,23 @@
 //! conservative backfilling with run times as they are forecast. It is pure, and the same state
 //! gives the same plan.
 //!
+//! **Questions.** A plan is three [`Pass`]es, each under one [`Assumption`] of run times, and the
+//! grids behind them. Whoever asks other questions, or many of them, prepares once what stands
+//! ([`Occupancy`]) and places the queue beside it once ([`Pass`]). Both are copied at little cost.
+//!
+//! * When would this job start behind all others? [`Pass::start_behind_all`]: one search.
+//! * When does each job start with this [`Placeholder`] in the plan? [`Occupancy::with`], and
+//!   [`Pass::of`] what that gives: one pass.
+//! * Does this placeholder fit beside all others? [`Pass::has_room_for`]: one search.
+//! * Whom does this [`Change`] move (one job more, one less, one with another size, a later begin or
+//!   a longer limit, or a placeholder)? [`Pass::effect`]: at most about one pass.
+//! * And with other reservations? [`Occupancy::with_reservations`]: what stands is prepared anew.
+//! * And if jobs run for other times? [`Occupancy::under`] takes another of the [`RunTimes`] that
+//!   the state gives each job.
+//!
+//! Each answer is what a pass of the changed state says. None holds more memory than a pass does,
+//! and [`MOST_PLACED`] bounds them all.
+//!
 //! **Order** (src/slurmctld/job_scheduler.c, `sort_job_queue2`): jobs that wait for a reservation,
 //! then the partition's tier, then the priority as slurmctld tells it, then the job's number.
 //! Priorities are assumed to keep this order, and no job is assumed to be submitted later.
@@ -23,25 +40,63 @@
 //! with `bf_max_job_test`, `bf_window` and the like it looks less far; the plan takes it to find
 //! every hole. Reservations that recur are known by their next occurrence.
 //!
+//! **Resources.** What a job asks for, needs or holds, and what a node, a place, a reservation or
+//! the machine offers, is one type, [`Resources`]: today nodes and CPUs. The schedule and the places
+//! add it, subtract it, and ask whether one fits into another, and neither names CPUs; callers say
+//! what a node offers and what a job asks for. A profile counts a part of it at each point
+//! (`profile/amounts.rs`): everything that jobs take from each other, and not nodes, which they may
+//! share. So a resource comes in like this:
+//!
+//! * *Memory*: a field in `resources.rs` and in `profile/amounts.rs`, with a line in each of their
+//!   operations. `profile/mod.rs`, `profile/block.rs`, `places.rs`, `schedule.rs` and whoever asks
+//!   for a plan stay as they are. Whoever fills in a state (`sidecar/src/plan/state.rs`) says what a
+//!   node has and what a job asks for.
+//! * *Generic resources*: the same with an array of counts, one for each kind that the state names;
+//!   the type stays `Copy`.
+//! * *Licences* belong to no node. They are an array of counts as well. `places.rs` makes one place
+//!   more, which every partition has in its list and which offers licences and everything else
+//!   without bound, as the other places offer licences.
+//! * *Features* are not counted over time. They go with the nodes in [`Resources`], `Class` in
+//!   `places.rs` tells nodes with other features apart, and `Places::needed` looks whether a
+//!   partition has enough nodes that have them; a set of nodes that jobs ask for becomes a place.
+//! * `floors.rs` must know each resource that a profile counts: what a search for CPUs has found
+//!   holds for jobs that ask for as much of the others. A table for each distinct rest of a job's
+//!   [`Resources`] beside its CPUs keeps that exact.
+//! * *Grids* (`grid.rs`) stay by CPUs and time limits: a job that asks for little of the rest.
+//! * *Suspended jobs* hold memory and licences, and no CPUs. `sidecar/src/cluster/queue.rs` leaves
+//!   them out today; it gives them a phase, and `sidecar/src/plan/state.rs` makes them a
+//!   [`RunningJob`] whose [`RunningJob::holds`] has no CPUs. Nothing in here changes for them.
+//!
 //! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one
 //! array at most [`MOST_TASKS`]; jobs behind them are [`PlanObstacle::TooFarBehind`].
 
+mod change;
 mod correction;
 mod floors;
 mod grid;
+mod occupancy;
+mod pass;
+mod placeholder;
 mod places;
 mod plan;
 mod profile;
+mod resources;
 mod run_time;
 mod schedule;
+mod setting;
 mod state;
 #[cfg(test)]
 mod tests;
 
+pub use change::{Change, Effect, Moved};
 pub use correction::{BEYOND, corrected_to};
 pub use grid::{Grid, MOST_SIZES};
-pub use plan::{MOST_PLACED, MOST_STEPS, MOST_TASKS, PartitionPlan, Pass, Plan, PlannedJob, plan};
+pub use occupancy::Occupancy;
+pub use pass::{MOST_PLACED, MOST_TASKS, Pass};
+pub use placeholder::{Location, Placeholder};
+pub use plan::{MOST_STEPS, PartitionPlan, Plan, PlannedJob, plan};
 pub use profile::Profile;
+pub use resources::Resources;
 pub use run_time::{LONGEST, RunTimes};
 pub use schedule::Assumption;
 pub use state::{Node, Partition, PendingJob, Reservation, RunningJob, State};

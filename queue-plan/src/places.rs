@@ -1,15 +1,15 @@
-//! Which nodes compete with which: the places in which CPUs are counted.
+//! Which nodes compete with which: the places in which resources are counted.
 //!
 //! Partitions that share nodes, directly or through others, make a pool, and a job must fit into
 //! its pool. A partition that has only some of its pool's nodes is a place of its own besides: a
 //! job of it must fit into both. For two partitions that overlap, and for partitions that lie one
-//! within the other, that is as good as counting the CPUs of each part; where three or more overlap
+//! within the other, that is as good as counting what each part has; where three or more overlap
 //! in other ways it may find room where there is none.
 
-use job_types::size::Size;
 use std::collections::BTreeMap;
 
-use crate::state::State;
+use crate::resources::Resources;
+use crate::state::{Reservation, State};
 
 /// Index of a place.
 pub(crate) type PlaceIndex = u16;
@@ -17,10 +17,8 @@ pub(crate) type PlaceIndex = u16;
 /// The places, and what lies where.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// CPUs of the nodes that take jobs, by place.
-    pub(crate) cpus: Vec<i64>,
-    /// How many nodes these are.
-    pub(crate) nodes: Vec<u32>,
+    /// What the nodes that take jobs offer, by place.
+    pub(crate) offers: Vec<Resources>,
     /// The places of each partition: its pool, and its own where it has only some of the pool's
     /// nodes; none where it has no node.
     pub(crate) of_partition: Vec<Vec<PlaceIndex>>,
@@ -39,14 +37,14 @@ pub(crate) struct Class {
     pub(crate) reservations: Vec<u32>,
     /// Whether they take jobs.
     pub(crate) takes_jobs: bool,
-    /// CPUs of all of them.
-    pub(crate) cpus: i64,
+    /// What all of them offer.
+    pub(crate) offers: Resources,
 }
 
 impl Places {
-    /// Finds the places of a cluster. Nodes that the lists name but the state does not have are
-    /// left out.
-    pub(crate) fn of(state: &State) -> Self {
+    /// Finds the places of a cluster with these reservations. Nodes that the lists name but the
+    /// state does not have are left out.
+    pub(crate) fn of(state: &State, reservations: &[Reservation]) -> Self {
         let count = state.nodes.len();
         let mut pools = Pools::new(count);
         for partition in &state.partitions {
@@ -87,13 +85,13 @@ impl Places {
             pool.filter(|pool| *pool != own).into_iter().chain([own]).collect()
         });
         let of_partition = of_partition.collect();
-        let mut places = Self { cpus: Vec::new(), nodes: Vec::new(), of_partition, class_of_node: Vec::new(), classes: Vec::new() };
-        places.classify(state, &members);
+        let mut places = Self { offers: Vec::new(), of_partition, class_of_node: Vec::new(), classes: Vec::new() };
+        places.classify(state, reservations, &members);
         places
     }
 
-    fn classify(&mut self, state: &State, members: &[Vec<u32>]) {
-        (self.cpus, self.nodes) = (vec![0; members.len()], vec![0; members.len()]);
+    fn classify(&mut self, state: &State, reservations: &[Reservation], members: &[Vec<u32>]) {
+        self.offers = vec![Resources::NONE; members.len()];
         let mut places_of = vec![Vec::new(); state.nodes.len()];
         for (place, nodes) in (0..).zip(members) {
             for node in nodes {
@@ -103,7 +101,7 @@ impl Places {
             }
         }
         let mut reservations_of = vec![Vec::new(); state.nodes.len()];
-        for (index, reservation) in (0u32..).zip(&state.reservations) {
+        for (index, reservation) in (0u32..).zip(reservations) {
             for node in &reservation.nodes {
                 if let Some(reservations) = reservations_of.get_mut(*node as usize) {
                     reservations.push(index);
@@ -113,39 +111,37 @@ impl Places {
         let mut known: BTreeMap<(Vec<PlaceIndex>, Vec<u32>, bool), usize> = BTreeMap::new();
         for ((node, places), reservations) in state.nodes.iter().zip(places_of).zip(reservations_of) {
             for place in places.iter().filter(|_| node.takes_jobs) {
-                let place = usize::from(*place);
-                self.cpus[place] += i64::from(node.cpus);
-                self.nodes[place] += 1;
+                self.offers[usize::from(*place)] += node.offers;
             }
             let class = *known.entry((places, reservations, node.takes_jobs)).or_insert_with_key(|(places, reservations, takes_jobs)| {
-                let class = Class { places: places.clone(), reservations: reservations.clone(), takes_jobs: *takes_jobs, cpus: 0 };
+                let class =
+                    Class { places: places.clone(), reservations: reservations.clone(), takes_jobs: *takes_jobs, offers: Resources::NONE };
                 self.classes.push(class);
                 self.classes.len() - 1
             });
-            self.classes[class].cpus += i64::from(node.cpus);
+            self.classes[class].offers += node.offers;
             self.class_of_node.push(class);
         }
     }
 
-    /// CPUs that a job needs in a partition: those that it asks for, or those of its nodes where it
-    /// gets whole ones, which are taken to be alike. `None` where the partition has no node, or
-    /// fewer nodes or CPUs than that in use.
-    pub(crate) fn needed_cpus(&self, partition: usize, size: Size, whole_nodes: bool) -> Option<i64> {
-        let Size { nodes, cpus } = size;
-        let place = usize::from(*self.of_partition.get(partition)?.last()?);
-        let (all_cpus, all_nodes) = (*self.cpus.get(place)?, *self.nodes.get(place)?);
-        if nodes > all_nodes || all_nodes == 0 {
+    /// What the nodes of a partition offer that take jobs; nothing where it has no node.
+    pub(crate) fn offered(&self, partition: usize) -> Resources {
+        let place = self.of_partition.get(partition).and_then(|places| places.last());
+        place.and_then(|place| self.offers.get(usize::from(*place))).copied().unwrap_or_default()
+    }
+
+    /// What a job needs in a partition: what it asks for, or what its nodes have where it gets
+    /// whole ones, which are taken to be alike. `None` where the partition has no node, or less
+    /// than that in use.
+    pub(crate) fn needed(&self, partition: usize, asked: Resources, whole_nodes: bool) -> Option<Resources> {
+        let all = self.offered(partition);
+        if all.nodes == 0 || asked.nodes > all.nodes {
             return None;
         }
-        let asked = i64::from(cpus.max(nodes).max(1));
-        let needed = if whole_nodes { asked.max(rounded_up(all_cpus * i64::from(nodes.max(1)), i64::from(all_nodes))) } else { asked };
-        (needed <= all_cpus).then_some(needed)
+        let asked = asked.with_a_cpu_on_each_node();
+        let needed = if whole_nodes { asked.most(all.on_average_nodes(asked.nodes.max(1))) } else { asked };
+        needed.fits_in(all).then_some(needed)
     }
-}
-
-/// A quotient of numbers that are not negative, rounded up.
-pub(crate) fn rounded_up(dividend: i64, divisor: i64) -> i64 {
-    (dividend + divisor - 1) / divisor
 }
 
 /// Nodes that belong together, found by uniting sets.

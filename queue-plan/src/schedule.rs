@@ -1,15 +1,17 @@
-//! Free CPUs of each place over time, and jobs put into them.
+//! What is free in each place over time, and jobs put into it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::queue_plan::ExpectedStart;
 
 use crate::floors::Floors;
-use crate::places::{PlaceIndex, Places, rounded_up};
+use crate::placeholder::{Location, Placeholder};
+use crate::places::{PlaceIndex, Places};
 use crate::profile::Profile;
+use crate::resources::Resources;
 use crate::run_time::{LONGEST, RunTimes};
-use crate::state::{PendingJob, State};
+use crate::state::{PendingJob, Reservation, State};
 
 /// Which of its run times ([`RunTimes`]) each job is taken to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,15 +35,7 @@ impl Assumption {
     }
 }
 
-/// The start of a job from the three plans. Jobs that end earlier can make another start later, so
-/// that the three may be out of order.
-pub(crate) fn expected_start([optimistic, expected, limit]: [Option<UnixTime>; 3]) -> Option<ExpectedStart> {
-    let expected = expected?;
-    let (lower, upper) = (optimistic?.min(expected), limit?.max(expected));
-    Some(ExpectedStart { lower, expected, upper })
-}
-
-/// Free CPUs over time, with what is known to take them.
+/// What is free over time, with what is known to take it.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     now: UnixTime,
@@ -54,23 +48,40 @@ pub(crate) struct Schedule {
     unreserved: Vec<Option<Profile>>,
     /// What is free in each reservation.
     reserved: Vec<Profile>,
+    /// When the nodes of each class are reserved as a whole, in the order of time, without
+    /// overlaps.
+    kept: Arc<[Vec<(UnixTime, UnixTime)>]>,
     /// What is known of searches in each place from now on; room is only taken while jobs are
     /// placed.
     floors: Vec<Floors>,
 }
 
-/// When a job starts, and which CPUs it takes.
+/// Resources that are taken from a room during `[start, end)`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fit {
+pub(crate) struct Taken {
     pub(crate) start: UnixTime,
-    partition: usize,
-    cpus: i64,
+    end: UnixTime,
+    resources: Resources,
+    room: Room,
+}
+
+/// Where resources are taken.
+#[derive(Clone, Copy, Debug)]
+enum Room {
+    /// In the places of a partition.
+    Partition(usize),
+    /// In the pool that a partition belongs to.
+    Pool(usize),
+    /// On nodes of a class.
+    Class(usize),
+    /// In a reservation.
+    Reservation(u32),
 }
 
 /// What is to be placed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    pub(crate) cpus: i64,
+    pub(crate) needs: Resources,
     pub(crate) duration: Seconds,
     /// Until when it must not run into a reservation, counted from its start.
     pub(crate) limit: Seconds,
@@ -79,90 +90,170 @@ pub(crate) struct Wanted {
 
 impl Schedule {
     /// The cluster with its reservations and what runs.
-    pub(crate) fn of(state: &State, places: &Places, assumption: Assumption) -> Self {
+    pub(crate) fn of(state: &State, reservations: &[Reservation], places: &Places, assumption: Assumption) -> Self {
         let now = state.now;
         let mut schedule = Self {
             now,
             assumption,
-            free: places.cpus.iter().map(|cpus| Profile::new(now, *cpus)).collect(),
-            unreserved: vec![None; places.cpus.len()],
-            reserved: state.reservations.iter().map(|_| Profile::new(now, 0)).collect(),
-            floors: vec![Floors::default(); places.cpus.len()],
+            free: places.offers.iter().map(|offers| Profile::new(now, *offers)).collect(),
+            unreserved: vec![None; places.offers.len()],
+            reserved: reservations.iter().map(|_| Profile::new(now, Resources::NONE)).collect(),
+            kept: Arc::default(),
+            floors: vec![Floors::default(); places.offers.len()],
         };
-        let kept = schedule.reserve(state, places);
+        schedule.kept = schedule.reserve(reservations, places).into();
         for job in &state.running {
             let end = now + assumption.of(&job.remaining);
-            let mut cpus_by_class: BTreeMap<usize, i64> = BTreeMap::new();
-            let (count, cpus) = (job.nodes.len().max(1) as i64, i64::from(job.cpus));
-            for (place, node) in (0i64..).zip(&job.nodes) {
-                if let Some(class) = places.class_of_node.get(*node as usize) {
-                    // Evenly, and all of them together exactly.
-                    *cpus_by_class.entry(*class).or_default() += cpus * (place + 1) / count - cpus * place / count;
-                }
-            }
-            for (class, cpus) in cpus_by_class {
-                let Some(class_of) = places.classes.get(class).filter(|class| class.takes_jobs) else { continue };
-                if let Some(reserved) = job.reservation.and_then(|reservation| schedule.reserved.get_mut(reservation as usize)) {
-                    reserved.take(now, end, cpus);
-                }
-                // What its nodes' reservation has taken already is not taken twice.
-                let mut from = now;
-                for (start, until) in kept.get(class).into_iter().flatten() {
-                    schedule.take(&class_of.places, from, end.min(*start), cpus);
-                    from = from.max(*until);
-                }
-                schedule.take(&class_of.places, from, end, cpus);
+            for taken in schedule.taken_on(places, &job.nodes, job.reservation, job.holds, (now, end)) {
+                schedule.take(places, &taken);
             }
         }
         schedule
     }
 
+    /// What is taken by something that holds resources on nodes from one time to another, evenly
+    /// spread over them. What it holds in a reservation is taken there as well.
+    fn taken_on(
+        &self,
+        places: &Places,
+        nodes: &[u32],
+        reservation: Option<u32>,
+        holds: Resources,
+        (begin, end): (UnixTime, UnixTime),
+    ) -> Vec<Taken> {
+        let mut held_by_class: BTreeMap<usize, Resources> = BTreeMap::new();
+        let count = nodes.len().max(1) as i64;
+        for (place, node) in (0i64..).zip(nodes) {
+            if let Some(class) = places.class_of_node.get(*node as usize) {
+                *held_by_class.entry(*class).or_default() += holds.share(place, count);
+            }
+        }
+        let mut all = Vec::with_capacity(held_by_class.len());
+        for (class, resources) in held_by_class {
+            if places.classes.get(class).is_none_or(|class| !class.takes_jobs) {
+                continue;
+            }
+            all.extend(reservation.map(|reservation| Taken { start: begin, end, resources, room: Room::Reservation(reservation) }));
+            // What its nodes' reservation has taken already is not taken twice.
+            let mut from = begin;
+            for (start, until) in self.kept.get(class).into_iter().flatten() {
+                all.push(Taken { start: from, end: end.min(*start), resources, room: Room::Class(class) });
+                from = from.max(*until);
+            }
+            all.push(Taken { start: from, end, resources, room: Room::Class(class) });
+        }
+        all
+    }
+
+    /// What a placeholder takes.
+    pub(crate) fn taken_by(&self, places: &Places, placeholder: &Placeholder) -> Vec<Taken> {
+        let Placeholder { start, end, takes: resources, .. } = *placeholder;
+        let in_room = |room| Taken { start, end, resources, room };
+        match &placeholder.location {
+            Location::Nodes(nodes) => self.taken_on(places, nodes, None, resources, (start, end)),
+            Location::Partition(partition) => vec![in_room(Room::Partition((*partition).into()))],
+            Location::Anywhere => {
+                let mut pools = (0..places.of_partition.len()).map(|partition| in_room(Room::Pool(partition)));
+                let first = pools.clone().next();
+                pools.find(|pool| self.has_room(places, pool)).or(first).into_iter().collect()
+            }
+        }
+    }
+
     /// Takes what is reserved. Returns when the nodes of each class are reserved as a whole, in the
     /// order of time, without overlaps.
-    fn reserve(&mut self, state: &State, places: &Places) -> Vec<Vec<(UnixTime, UnixTime)>> {
-        let reserved_cpus: Vec<i64> = (0u32..)
-            .zip(&state.reservations)
-            .map(|(index, _)| {
-                places.classes.iter().filter(|class| class.reservations.contains(&index)).map(|class| class.cpus).sum::<i64>().max(1)
-            })
+    fn reserve(&mut self, reservations: &[Reservation], places: &Places) -> Vec<Vec<(UnixTime, UnixTime)>> {
+        let reserved: Vec<Resources> = (0u32..)
+            .zip(reservations)
+            .map(|(index, _)| places.classes.iter().filter(|class| class.reservations.contains(&index)).map(|class| class.offers).sum())
             .collect();
         let mut kept = vec![Vec::new(); places.classes.len()];
         for (class, kept) in places.classes.iter().zip(&mut kept) {
             for index in &class.reservations {
                 let index = *index as usize;
-                let (Some(reservation), Some(all)) = (state.reservations.get(index), reserved_cpus.get(index)) else { continue };
+                let (Some(reservation), Some(all)) = (reservations.get(index), reserved.get(index)) else { continue };
                 let (start, end) = (reservation.start.max(self.now), reservation.end);
                 if start >= end || !class.takes_jobs {
                     continue;
                 }
-                let cpus = reservation.cpus.map_or(class.cpus, |cpus| rounded_up(class.cpus * i64::from(cpus), *all).min(class.cpus));
-                self.reserved[index].give_back(start, end, cpus);
-                if cpus == class.cpus {
+                let keeps = reservation.keeps.map_or(class.offers, |kept| class.offers.in_proportion(kept, *all));
+                self.reserved[index].give_back(start, end, keeps);
+                if keeps == class.offers {
                     kept.push((start, end));
                 } else {
-                    self.keep(&class.places, start, end, cpus, places);
+                    self.keep(&class.places, start, end, keeps, places);
                 }
             }
             *kept = united(std::mem::take(kept));
             for (start, end) in kept.iter() {
-                self.keep(&class.places, *start, *end, class.cpus, places);
+                self.keep(&class.places, *start, *end, class.offers, places);
             }
         }
         kept
     }
 
-    fn keep(&mut self, of: &[PlaceIndex], start: UnixTime, end: UnixTime, cpus: i64, places: &Places) {
-        self.take(of, start, end, cpus);
+    fn keep(&mut self, of: &[PlaceIndex], start: UnixTime, end: UnixTime, kept: Resources, places: &Places) {
         for place in of.iter().map(|place| usize::from(*place)) {
-            let all = places.cpus.get(place).copied().unwrap_or_default();
-            self.unreserved[place].get_or_insert_with(|| Profile::new(self.now, all)).take(start, end, cpus);
+            let all = places.offers.get(place).copied().unwrap_or_default();
+            self.free[place].take(start, end, kept);
+            self.unreserved[place].get_or_insert_with(|| Profile::new(self.now, all)).take(start, end, kept);
         }
     }
 
-    fn take(&mut self, places: &[PlaceIndex], start: UnixTime, end: UnixTime, cpus: i64) {
-        for place in places {
-            self.free[usize::from(*place)].take(start, end, cpus);
+    /// Takes resources.
+    pub(crate) fn take(&mut self, places: &Places, taken: &Taken) {
+        let Taken { start, end, resources, .. } = *taken;
+        self.in_room(places, taken, |profile| profile.take(start, end, resources));
+    }
+
+    /// Takes all of these.
+    pub(crate) fn take_all(&mut self, places: &Places, all: &[Taken]) {
+        all.iter().for_each(|taken| self.take(places, taken));
+    }
+
+    /// Gives all of these back. What searches have found out does not hold any more.
+    pub(crate) fn give_all_back(&mut self, places: &Places, all: &[Taken]) {
+        for taken in all {
+            let Taken { start, end, resources, .. } = *taken;
+            self.in_room(places, taken, |profile| profile.give_back(start, end, resources));
         }
+        self.floors.fill(Floors::default());
+    }
+
+    fn in_room(&mut self, places: &Places, taken: &Taken, change: impl Fn(&mut Profile)) {
+        if let Room::Reservation(reservation) = taken.room {
+            self.reserved.get_mut(reservation as usize).into_iter().for_each(change);
+            return;
+        }
+        for place in taken.room.of(places) {
+            self.free.get_mut(usize::from(*place)).into_iter().for_each(&change);
+        }
+    }
+
+    /// Whether all of these can be taken together without leaving less than nothing anywhere.
+    pub(crate) fn has_room_for(&self, places: &Places, all: &[Taken]) -> bool {
+        match all {
+            [] => true,
+            [taken] => self.has_room(places, taken),
+            _ => {
+                let mut with = self.clone();
+                all.iter().all(|taken| {
+                    let has_room = with.has_room(places, taken);
+                    with.take(places, taken);
+                    has_room
+                })
+            }
+        }
+    }
+
+    fn has_room(&self, places: &Places, taken: &Taken) -> bool {
+        let start = taken.start.max(self.now);
+        let is_free = |profile: &Profile| profile.earliest(start, taken.resources, taken.end - start) == Some(start);
+        start >= taken.end
+            || match taken.room {
+                Room::Reservation(reservation) => self.reserved.get(reservation as usize).is_some_and(is_free),
+                room => room.of(places).iter().all(|place| self.free.get(usize::from(*place)).is_some_and(is_free)),
+            }
     }
 
     /// How long a job runs under the assumption.
@@ -179,7 +270,7 @@ impl Schedule {
         for place in of.iter().map(|place| usize::from(*place)).cycle() {
             let found = self.earliest_in(place, at, wanted)?;
             let unreserved = match self.unreserved.get(place)? {
-                Some(unreserved) => unreserved.earliest(found, wanted.cpus, wanted.limit)?,
+                Some(unreserved) => unreserved.earliest(found, wanted.needs, wanted.limit)?,
                 None => found,
             };
             agreed = match unreserved {
@@ -198,65 +289,71 @@ impl Schedule {
     /// The earliest time at which enough is free in one place.
     fn earliest_in(&mut self, place: usize, from: UnixTime, wanted: &Wanted) -> Option<UnixTime> {
         let (floors, free) = (self.floors.get_mut(place)?, self.free.get(place)?);
-        let floor = floors.of(wanted.cpus, wanted.duration);
-        let found = free.earliest(from.max(floor), wanted.cpus, wanted.duration)?;
+        let floor = floors.of(wanted.needs, wanted.duration);
+        let found = free.earliest(from.max(floor), wanted.needs, wanted.duration)?;
         if from <= floor.max(self.now) && found > self.now {
-            floors.raise(wanted.cpus, wanted.duration, found);
+            floors.raise(wanted.needs, wanted.duration, found);
         }
         Some(found)
     }
 
-    /// Places one task of a job, whose needs in each of its partitions are given, where it can
+    /// What one task of a job, whose needs in each of its partitions are given, takes where it can
     /// start first and not before `from`.
-    pub(crate) fn place(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, i64)], from: UnixTime) -> Option<Fit> {
+    pub(crate) fn find(&mut self, places: &Places, job: &PendingJob, needs: &[(usize, Resources)], from: UnixTime) -> Option<Taken> {
         let duration = self.duration(job);
         let limit = job.run_time.limit.max(duration);
-        let fit = if let Some(reservation) = job.reservation {
-            let (partition, cpus) = *needs.first()?;
-            let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), cpus, limit)?;
-            Fit { start, partition, cpus }
+        let (start, resources, room) = if let Some(reservation) = job.reservation {
+            let (_, resources) = *needs.first()?;
+            let start = self.reserved.get(reservation as usize)?.earliest(from.max(self.now), resources, limit)?;
+            (start, resources, Room::Reservation(reservation))
         } else {
-            let mut first: Option<Fit> = None;
-            for (partition, cpus) in needs {
-                let wanted = Wanted { cpus: *cpus, duration, limit, from };
+            let mut first: Option<(UnixTime, Resources, Room)> = None;
+            for (partition, needs) in needs {
+                let wanted = Wanted { needs: *needs, duration, limit, from };
                 let start = self.earliest(places, *partition, &wanted);
-                if let Some(start) = start.filter(|start| first.is_none_or(|first| *start < first.start)) {
-                    first = Some(Fit { start, partition: *partition, cpus: *cpus });
+                if let Some(start) = start.filter(|start| first.is_none_or(|(first, ..)| *start < first)) {
+                    first = Some((start, *needs, Room::Partition(*partition)));
                 }
             }
             first?
         };
-        let end = fit.start + duration;
-        match job.reservation {
-            Some(reservation) => self.reserved.get_mut(reservation as usize)?.take(fit.start, end, fit.cpus),
-            None => self.take(places.of_partition.get(fit.partition)?, fit.start, end, fit.cpus),
-        }
-        Some(fit)
+        Some(Taken { start, end: start + duration, resources, room })
     }
 
     /// What is free for a partition over time: at each point the least of its places.
-    pub(crate) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(UnixTime, i64)> {
+    pub(crate) fn free_steps(&self, places: &Places, partition: usize) -> Vec<(UnixTime, Resources)> {
         let profiles: Vec<&Profile> =
             places.of_partition.get(partition).into_iter().flatten().filter_map(|place| self.free.get(usize::from(*place))).collect();
         let mut times: Vec<UnixTime> = profiles.iter().flat_map(|profile| profile.steps().map(|(time, _)| time)).collect();
         times.sort_unstable();
         times.dedup();
-        let mut walks: Vec<_> = profiles.iter().map(|profile| (profile.steps().peekable(), 0)).collect();
-        let mut steps: Vec<(UnixTime, i64)> = Vec::new();
+        let mut walks: Vec<_> = profiles.iter().map(|profile| (profile.steps().peekable(), Resources::NONE)).collect();
+        let mut steps: Vec<(UnixTime, Resources)> = Vec::new();
         for time in times {
-            let mut least = i64::MAX;
             for (walk, free) in &mut walks {
                 while let Some((_, value)) = walk.next_if(|(at, _)| *at <= time) {
                     *free = value;
                 }
-                least = least.min(*free);
             }
-            let least = least.max(0);
+            let least = walks.iter().map(|(_, free)| *free).reduce(Resources::least).unwrap_or_default().most(Resources::NONE);
             if steps.last().is_none_or(|(_, before)| *before != least) {
                 steps.push((time, least));
             }
         }
         steps
+    }
+}
+
+impl Room {
+    /// The places that it lies in; none for a reservation, which is counted apart.
+    fn of(self, places: &Places) -> &[PlaceIndex] {
+        let of_partition = |partition: usize| places.of_partition.get(partition).map_or(&[][..], Vec::as_slice);
+        match self {
+            Self::Partition(partition) => of_partition(partition),
+            Self::Pool(partition) => of_partition(partition).get(..1).unwrap_or_default(),
+            Self::Class(class) => places.classes.get(class).map_or(&[], |class| &class.places),
+            Self::Reservation(_) => &[],
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a plan is made from: the cluster as it is now.
 
+use crate::resources::Resources;
 use crate::run_time::RunTimes;
 use job_types::number::JobId;
-use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::PlanObstacle;
 
@@ -25,10 +25,10 @@ pub struct State {
 }
 
 /// A node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// CPUs that jobs may use.
-    pub cpus: u32,
+    /// What jobs may use of it, with the node itself; nothing where there is none at this place.
+    pub offers: Resources,
     /// Whether it takes new jobs. Of one that is down or drained nothing is expected; when it will
     /// return is not known.
     pub takes_jobs: bool,
@@ -52,7 +52,7 @@ pub struct Partition {
     pub tier: u32,
 }
 
-/// Nodes, or CPUs of them, kept for some during a time.
+/// Nodes, or a part of them, kept for some during a time.
 #[derive(Clone, Debug, Default)]
 pub struct Reservation {
     /// When it begins.
@@ -61,8 +61,8 @@ pub struct Reservation {
     pub end: UnixTime,
     /// The nodes.
     pub nodes: Vec<u32>,
-    /// How many of their CPUs; `None` is all.
-    pub cpus: Option<u32>,
+    /// What is kept of them; `None` is all.
+    pub keeps: Option<Resources>,
 }
 
 /// A job that holds nodes. Of a running job (`job_types::job::RunningJob`) a plan needs neither
@@ -72,8 +72,8 @@ pub struct Reservation {
 pub struct RunningJob {
     /// The nodes.
     pub nodes: Vec<u32>,
-    /// Its CPUs, which are taken to be spread evenly over them.
-    pub cpus: u32,
+    /// What it holds, which is taken to be spread evenly over them.
+    pub holds: Resources,
     /// The reservation that it runs in.
     pub reservation: Option<u32>,
     /// How much longer it runs.
@@ -89,8 +89,8 @@ pub struct PendingJob {
     pub id: JobId,
     /// Where it may run.
     pub partitions: Vec<u16>,
-    /// Nodes and CPUs of one task.
-    pub size: Size,
+    /// What one task asks for.
+    pub asks: Resources,
     /// How many tasks it stands for, 1 where it is no array.
     pub tasks: u32,
     /// Whether it wants its nodes to itself.

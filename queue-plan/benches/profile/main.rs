@@ -13,7 +13,7 @@ use std::hint::black_box;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, criterion_group, criterion_main};
 use job_types::time::{Seconds, UnixTime};
-use queue_plan::Profile;
+use queue_plan::{Profile, Resources};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -36,15 +36,15 @@ trait FreeProcessors: Clone {
 
 impl FreeProcessors for Profile {
     fn new(free: i64) -> Self {
-        Self::new(UnixTime(0), free)
+        Self::new(UnixTime(0), Resources::of_cpus(free))
     }
 
     fn change(&mut self, start: i64, end: i64, difference: i64) {
-        self.give_back(UnixTime(start), UnixTime(end), difference);
+        self.give_back(UnixTime(start), UnixTime(end), Resources::of_cpus(difference));
     }
 
     fn earliest(&self, from: i64, processors: i64, duration: i64) -> Option<i64> {
-        self.earliest(UnixTime(from), processors, Seconds(duration)).map(|start| start.0)
+        self.earliest(UnixTime(from), Resources::of_cpus(processors), Seconds(duration)).map(|start| start.0)
     }
 }
 

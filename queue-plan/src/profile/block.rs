@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::amounts::Amounts;
+
 /// How many points a block holds at most. A block that is full is split in two; two neighbours are
 /// united when they hold no more than half of this together.
 pub(super) const BLOCK_POINTS: usize = 128;
@@ -11,19 +13,19 @@ pub(super) const BLOCK_POINTS: usize = 128;
 pub(super) struct Summary {
     /// When its first point is, in seconds.
     pub(super) first: i64,
-    /// The fewest processors free within, with what has been added; a lower bound until they are
-    /// counted.
-    pub(super) least: i64,
-    /// The most processors free within, with what has been added; an upper bound until they are
-    /// counted.
-    pub(super) most: i64,
+    /// Of everything the least that is free within, with what has been added; a lower bound until
+    /// the points are counted.
+    pub(super) least: Amounts,
+    /// Of everything the most that is free within, with what has been added; an upper bound until
+    /// the points are counted.
+    pub(super) most: Amounts,
     /// What has been added to all points of the block, and is not in them.
-    pub(super) added: i64,
+    pub(super) added: Amounts,
 }
 
 impl Summary {
     /// Adds to all points.
-    pub(super) fn add(&mut self, difference: i64) {
+    pub(super) fn add(&mut self, difference: Amounts) {
         self.least = self.least.saturating_add(difference);
         self.most = self.most.saturating_add(difference);
         self.added += difference;
@@ -35,13 +37,13 @@ impl Summary {
 pub(super) struct Block {
     /// When each point is, in seconds.
     pub(super) times: Vec<i64>,
-    /// How many processors are free from each point on.
-    pub(super) free: Vec<i64>,
+    /// What is free from each point on.
+    pub(super) free: Vec<Amounts>,
 }
 
 impl Block {
     /// A block of one point.
-    pub(super) fn of(time: i64, free: i64) -> Self {
+    pub(super) fn of(time: i64, free: Amounts) -> Self {
         Self { times: vec![time], free: vec![free] }
     }
 
@@ -50,14 +52,15 @@ impl Block {
     }
 
     /// What is known of the block, when so much has been added to all of it.
-    pub(super) fn summary(&self, added: i64) -> Summary {
-        let (least, most) = self.free.iter().fold((i64::MAX, i64::MIN), |(least, most), &free| (least.min(free), most.max(free)));
+    pub(super) fn summary(&self, added: Amounts) -> Summary {
+        let (least, most) =
+            self.free.iter().fold((Amounts::HIGHEST, Amounts::LOWEST), |(least, most), &free| (least.least(free), most.most(free)));
         Summary { first: self.times[0], least: least + added, most: most + added, added }
     }
 
     /// What is known of the block without counting.
-    pub(super) fn uncounted(&self, added: i64) -> Summary {
-        Summary { first: self.times[0], least: i64::MIN, most: i64::MAX, added }
+    pub(super) fn uncounted(&self, added: Amounts) -> Summary {
+        Summary { first: self.times[0], least: Amounts::LOWEST, most: Amounts::HIGHEST, added }
     }
 
     /// Keeps the first half of the points and returns the others.
@@ -75,7 +78,7 @@ impl Block {
         self.free.drain(..count);
     }
 
-    pub(super) fn add(&mut self, range: Range<usize>, difference: i64) {
+    pub(super) fn add(&mut self, range: Range<usize>, difference: Amounts) {
         for free in &mut self.free[range] {
             *free += difference;
         }
@@ -84,16 +87,16 @@ impl Block {
     /// Goes on with a search at the point `index`: `start` is as early as what was before allows,
     /// `end` is when the next block begins, if there is one. Points where too little is free are
     /// many and hard to foretell, so that the loop branches only where the search ends.
-    pub(super) fn earliest(&self, index: usize, start: i64, end: Option<i64>, processors: i64, duration: i64) -> Search {
+    pub(super) fn earliest(&self, index: usize, start: i64, end: Option<i64>, wanted: Amounts, duration: i64) -> Search {
         let mut start = start;
         let last = self.times.len() - 1;
         for (free, next) in self.free[index..last].iter().zip(&self.times[index + 1..]) {
-            start = if *free < processors { *next } else { start };
+            start = if wanted.fits_in(*free) { start } else { *next };
             if next - start >= duration {
                 return Search::Found(start);
             }
         }
-        let is_enough = self.free[last] >= processors;
+        let is_enough = wanted.fits_in(self.free[last]);
         match end {
             None if is_enough => Search::Found(start),
             None => Search::Never,

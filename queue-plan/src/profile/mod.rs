@@ -1,11 +1,11 @@
-//! Free processors over time.
+//! Free resources over time.
 //!
-//! A [`Profile`] is a step function: from each of its points on, so many processors are free, until
-//! the next point. Backfilling asks it for the earliest time at which a job fits, and marks what
-//! running and reserved jobs take.
+//! A [`Profile`] is a step function: from each of its points on, so much is free, until the next
+//! point. Backfilling asks it for the earliest time at which a job fits, and marks what running and
+//! reserved jobs take. What of [`Resources`] is counted at each point, `amounts` says.
 //!
 //! The points are kept in a sorted list of blocks of at most 128 points. Each block knows the
-//! fewest and the most processors free within it, so that a search steps over blocks, and what has
+//! least and the most that is free within it, so that a search steps over blocks, and what has
 //! been added to all of it, so that a long job marks whole blocks at once. With n points and blocks
 //! of b points, marking costs O(log n + b + n / b), a search O(n / b) and b for each block that it
 //! can't step over.
@@ -24,20 +24,26 @@
 //! search meets many holes that are too short, and each costs it a descent. Up to some thousand
 //! points blocks and vector are alike; beyond, blocks move less memory for a new point.
 
+mod amounts;
 mod block;
 #[cfg(test)]
 mod tests;
 
 use job_types::time::{Seconds, UnixTime};
 
+use crate::resources::Resources;
+
+use amounts::Amounts;
 use block::{BLOCK_POINTS, Block, Search, Summary};
 
-/// How many processors are free, from some time on, for ever.
+/// What is free, from some time on, for ever.
 ///
-/// Moments are on any one clock; that of `i64::MAX` is "for ever". Processors may fall below zero:
-/// a block of nodes (a reservation, a node that is down) may take what running jobs still hold, and
-/// nothing fits until the two no longer overlap. Before the first point the profile is what it is
-/// at the first point; neighbouring points of the same value are one.
+/// Moments are on any one clock; that of `i64::MAX` is "for ever". What is free may fall below
+/// zero: a block of nodes (a reservation, a node that is down) may take what running jobs still
+/// hold, and nothing fits until the two no longer overlap. Nodes are not counted, because several
+/// jobs may share one: those of what is taken or asked for are left out, and what is free says none.
+/// Before the first point the profile is what it is at the first point; neighbouring points of the
+/// same value are one.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// One for each block, in the order of time; never empty. They lie apart from the points, so
@@ -56,44 +62,45 @@ struct Place {
 }
 
 impl Profile {
-    /// A profile with `free` processors from `from` on.
+    /// A profile in which `free` is free from `from` on.
     #[must_use]
-    pub fn new(from: UnixTime, free: i64) -> Self {
-        let block = Block::of(from.0, free);
-        Self { summaries: vec![block.summary(0)], blocks: vec![block] }
+    pub fn new(from: UnixTime, free: Resources) -> Self {
+        let block = Block::of(from.0, free.into());
+        Self { summaries: vec![block.summary(Amounts::NONE)], blocks: vec![block] }
     }
 
-    /// Takes `processors` during `[start, end)`. What lies before the profile's beginning is left
+    /// Takes `resources` during `[start, end)`. What lies before the profile's beginning is left
     /// out; an empty interval takes nothing.
-    pub fn take(&mut self, start: UnixTime, end: UnixTime, processors: i64) {
-        self.change(start.0, end.0, -processors);
+    pub fn take(&mut self, start: UnixTime, end: UnixTime, resources: Resources) {
+        self.change(start.0, end.0, Amounts::NONE - resources.into());
     }
 
-    /// Gives `processors` back during `[start, end)`: the opposite of [`Profile::take`].
-    pub fn give_back(&mut self, start: UnixTime, end: UnixTime, processors: i64) {
-        self.change(start.0, end.0, processors);
+    /// Gives `resources` back during `[start, end)`: the opposite of [`Profile::take`].
+    pub fn give_back(&mut self, start: UnixTime, end: UnixTime, resources: Resources) {
+        self.change(start.0, end.0, resources.into());
     }
 
-    /// How many processors are free at a time.
+    /// What is free at a time.
     #[must_use]
-    pub fn free_at(&self, at: UnixTime) -> i64 {
-        self.value(self.place(at.0))
+    pub fn free_at(&self, at: UnixTime) -> Resources {
+        self.value(self.place(at.0)).into()
     }
 
-    /// The earliest time, not before `from`, at which `processors` are free for `duration`
-    /// (at least one second). None if there is no such time.
+    /// The earliest time, not before `from`, at which `wanted` is free for `duration` (at least one
+    /// second). None if there is no such time.
     #[must_use]
-    pub fn earliest(&self, from: UnixTime, processors: i64, duration: Seconds) -> Option<UnixTime> {
+    pub fn earliest(&self, from: UnixTime, wanted: Resources, duration: Seconds) -> Option<UnixTime> {
+        let wanted = Amounts::from(wanted);
         let mut start = from.0.max(self.first());
         let Place { block: first, mut index } = self.place(start);
         let duration = duration.0.max(1);
         let (blocks, summaries) = (self.blocks.get(first..)?, self.summaries.get(first..)?);
         for (place, (block, summary)) in blocks.iter().zip(summaries).enumerate() {
             let end = summaries.get(place + 1).map(|next| next.first);
-            if summary.most < processors {
+            if !wanted.fits_in(summary.most) {
                 start = end?;
-            } else if summary.least < processors {
-                match block.earliest(index, start, end, processors - summary.added, duration) {
+            } else if !wanted.fits_in(summary.least) {
+                match block.earliest(index, start, end, wanted - summary.added, duration) {
                     Search::Found(start) => return Some(UnixTime(start)),
                     Search::Open(open) => start = open,
                     Search::Never => return None,
@@ -121,22 +128,21 @@ impl Profile {
         *summary = block.summary(summary.added);
     }
 
-    /// The points in the order of time: when, and how many processors are free from then on.
-    pub fn steps(&self) -> impl Iterator<Item = (UnixTime, i64)> + '_ {
-        self.blocks
-            .iter()
-            .zip(&self.summaries)
-            .flat_map(|(block, summary)| block.times.iter().zip(&block.free).map(|(&time, &free)| (UnixTime(time), free + summary.added)))
+    /// The points in the order of time: when, and what is free from then on.
+    pub fn steps(&self) -> impl Iterator<Item = (UnixTime, Resources)> + '_ {
+        self.blocks.iter().zip(&self.summaries).flat_map(|(block, summary)| {
+            block.times.iter().zip(&block.free).map(|(&time, &free)| (UnixTime(time), (free + summary.added).into()))
+        })
     }
 
-    /// From `from` until `until`: the times from when on so many processors are free, in their
-    /// order. The first is `from`, or the profile's beginning where that is later.
-    pub fn steps_between(&self, from: UnixTime, until: UnixTime) -> impl Iterator<Item = (UnixTime, i64)> + '_ {
+    /// From `from` until `until`: the times from when on so much is free, in their order. The first
+    /// is `from`, or the profile's beginning where that is later.
+    pub fn steps_between(&self, from: UnixTime, until: UnixTime) -> impl Iterator<Item = (UnixTime, Resources)> + '_ {
         let first = self.place(from.0);
         let steps = self.blocks.iter().zip(&self.summaries).enumerate().skip(first.block).flat_map(move |(place, (block, summary))| {
             let skipped = if place == first.block { first.index } else { 0 };
             let points = block.times.iter().zip(&block.free).skip(skipped);
-            points.map(move |(&time, &free)| (UnixTime(time.max(from.0)), free + summary.added))
+            points.map(move |(&time, &free)| (UnixTime(time.max(from.0)), (free + summary.added).into()))
         });
         steps.take_while(move |(time, _)| *time < until)
     }
@@ -151,9 +157,9 @@ impl Profile {
         self.summaries[0].first
     }
 
-    fn change(&mut self, start: i64, end: i64, difference: i64) {
+    fn change(&mut self, start: i64, end: i64, difference: Amounts) {
         let start = start.max(self.first());
-        if start >= end || difference == 0 {
+        if start >= end || difference == Amounts::NONE {
             return;
         }
         let from = self.point(start);
@@ -241,7 +247,7 @@ impl Profile {
         let added = self.summaries[block - 1].added;
         let into = &mut self.blocks[block - 1];
         into.times.extend(&rest.times);
-        into.free.extend(rest.free.iter().map(|free| free + rest_summary.added - added));
+        into.free.extend(rest.free.iter().map(|free| *free + rest_summary.added - added));
         self.summaries[block - 1] = into.summary(added);
     }
 
@@ -260,7 +266,7 @@ impl Profile {
         self.blocks[place.block].times[place.index]
     }
 
-    fn value(&self, place: Place) -> i64 {
+    fn value(&self, place: Place) -> Amounts {
         self.blocks[place.block].free[place.index] + self.summaries[place.block].added
     }
 }

@@ -5,61 +5,66 @@ use proptest::prelude::*;
 use job_types::time::{Seconds, UnixTime};
 
 use super::Profile;
+use crate::resources::Resources;
 
 fn at(seconds: i64) -> UnixTime {
     UnixTime(seconds)
 }
 
-/// The points, with their times in seconds.
+fn cpus(count: i64) -> Resources {
+    Resources::of_cpus(count)
+}
+
+/// The points, with their times in seconds and the free CPUs.
 fn steps<C: FromIterator<(i64, i64)>>(profile: &Profile) -> C {
-    profile.steps().map(|(time, free)| (time.0, free)).collect()
+    profile.steps().map(|(time, free)| (time.0, free.cpus)).collect()
 }
 
 fn earliest(profile: &Profile, from: i64, processors: i64, duration: i64) -> Option<i64> {
-    profile.earliest(at(from), processors, Seconds(duration)).map(|start| start.0)
+    profile.earliest(at(from), cpus(processors), Seconds(duration)).map(|start| start.0)
 }
 
 #[test]
 fn a_job_fits_where_enough_is_free_for_all_of_its_time() {
     // 10 processors; 8 taken during [0, 100), 4 during [150, 200).
-    let mut profile = Profile::new(at(0), 10);
-    profile.take(at(0), at(100), 8);
-    profile.take(at(150), at(200), 4);
+    let mut profile = Profile::new(at(0), cpus(10));
+    profile.take(at(0), at(100), cpus(8));
+    profile.take(at(150), at(200), cpus(4));
     assert_eq!(steps::<Vec<_>>(&profile), [(0, 2), (100, 10), (150, 6), (200, 10)]);
     assert_eq!(earliest(&profile, 0, 2, 1_000), Some(0));
     assert_eq!(earliest(&profile, 0, 7, 50), Some(100), "the hole of 50 s before the second job is just long enough");
     assert_eq!(earliest(&profile, 0, 7, 51), Some(200));
     assert_eq!(earliest(&profile, 101, 7, 50), Some(200));
     assert_eq!(earliest(&profile, 0, 11, 1), None);
-    assert_eq!(profile.free_at(at(-5)), 2);
-    assert_eq!(profile.free_at(at(199)), 6);
+    assert_eq!(profile.free_at(at(-5)), cpus(2));
+    assert_eq!(profile.free_at(at(199)), cpus(6));
 }
 
 #[test]
 fn what_is_given_back_leaves_no_trace() {
-    let mut profile = Profile::new(at(5), 10);
-    profile.take(at(7), at(i64::MAX), 3);
-    profile.take(at(0), at(9), 1);
-    profile.give_back(at(0), at(9), 1);
-    profile.give_back(at(7), at(i64::MAX), 3);
+    let mut profile = Profile::new(at(5), cpus(10));
+    profile.take(at(7), at(i64::MAX), cpus(3));
+    profile.take(at(0), at(9), cpus(1));
+    profile.give_back(at(0), at(9), cpus(1));
+    profile.give_back(at(7), at(i64::MAX), cpus(3));
     assert_eq!(steps::<Vec<_>>(&profile), [(5, 10)]);
 }
 
 #[test]
 fn blocks_may_take_more_than_there_is() {
-    let mut profile = Profile::new(at(0), 4);
-    profile.take(at(0), at(50), 4);
-    profile.take(at(10), at(20), 2);
-    assert_eq!(profile.free_at(at(10)), -2);
+    let mut profile = Profile::new(at(0), cpus(4));
+    profile.take(at(0), at(50), cpus(4));
+    profile.take(at(10), at(20), cpus(2));
+    assert_eq!(profile.free_at(at(10)), cpus(-2));
     assert_eq!(earliest(&profile, 0, 1, 1), Some(50));
     assert_eq!(earliest(&profile, 0, 0, 1), Some(0));
 }
 
 #[test]
 fn a_profile_begins_where_it_was_told_to_forget() {
-    let mut profile = Profile::new(at(0), 10);
+    let mut profile = Profile::new(at(0), cpus(10));
     for start in 0..500 {
-        profile.take(at(start), at(start + 7), 1 + start % 2);
+        profile.take(at(start), at(start + 7), cpus(1 + start % 2));
     }
     let expected = profile.free_at(at(321));
     profile.forget_before(at(321));
@@ -127,7 +132,7 @@ proptest! {
 
     #[test]
     fn a_profile_is_what_counting_every_second_gives(steps in prop::collection::vec(step(), 1..700)) {
-        let mut profile = Profile::new(at(0), 10);
+        let mut profile = Profile::new(at(0), cpus(10));
         let mut naive = Naive { begins: 0, free: vec![10; usize::try_from(SECONDS).unwrap()] };
         for step in steps {
             match step {
@@ -135,14 +140,14 @@ proptest! {
                     // Behind the last second that is counted there is "for ever" only.
                     let end = length.map_or(i64::MAX, |length| start + length);
                     let end = if end >= SECONDS { i64::MAX } else { end };
-                    if difference < 0 { profile.take(at(start), at(end), -difference) } else { profile.give_back(at(start), at(end), difference) }
+                    if difference < 0 { profile.take(at(start), at(end), cpus(-difference)) } else { profile.give_back(at(start), at(end), cpus(difference)) }
                     naive.change(start, end, difference);
                 }
                 Step::Ask { from, processors, duration } => {
                     let from = from.min(naive.free.len() - 1);
                     let found = earliest(&profile, i64::try_from(from).unwrap(), processors, i64::try_from(duration).unwrap());
                     prop_assert_eq!(found, naive.earliest(from, processors, duration));
-                    prop_assert_eq!(profile.free_at(at(i64::try_from(from).unwrap())), naive.at(from));
+                    prop_assert_eq!(profile.free_at(at(i64::try_from(from).unwrap())), cpus(naive.at(from)));
                 }
                 Step::Forget { now } => {
                     profile.forget_before(at(i64::try_from(now).unwrap()));
@@ -156,9 +161,10 @@ proptest! {
 
 #[test]
 fn steps_between_two_times_begin_with_the_first() {
-    let mut profile = Profile::new(UnixTime(10), 8);
-    profile.take(UnixTime(20), UnixTime(40), 3);
-    let between = |from, until| profile.steps_between(UnixTime(from), UnixTime(until)).map(|(at, free)| (at.0, free)).collect::<Vec<_>>();
+    let mut profile = Profile::new(UnixTime(10), cpus(8));
+    profile.take(UnixTime(20), UnixTime(40), cpus(3));
+    let between =
+        |from, until| profile.steps_between(UnixTime(from), UnixTime(until)).map(|(at, free)| (at.0, free.cpus)).collect::<Vec<_>>();
     assert_eq!(between(15, 40), [(15, 8), (20, 5)]);
     assert_eq!(between(20, 41), [(20, 5), (40, 8)]);
     assert_eq!(between(50, 60), [(50, 8)]);

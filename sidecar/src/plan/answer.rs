@@ -2,7 +2,7 @@
 
 use job_types::number::PartitionIndex;
 use predictor_core::queue_plan::{PlannedJob, PlannedPartition, QueuePlan};
-use queue_plan::Plan;
+use queue_plan::{Plan, Resources};
 
 use super::state::Question;
 
@@ -19,7 +19,7 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
             job: job.id,
             user: *question.users.get(planned.index)?,
             partition: job.partitions.first().and_then(|partition| index_of(usize::from(*partition))).unwrap_or(PartitionIndex::UNKNOWN),
-            size: job.size,
+            size: job.asks.size(),
             tasks: job.tasks,
             limit: job.limit,
             priority: job.priority,
@@ -30,7 +30,7 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
         Some(PlannedPartition {
             index: index_of(place)?,
             cpus_per_node: cpus_per_node(question, place),
-            free: partition.free.iter().map(|(at, cpus)| (*at, u32::try_from(*cpus).unwrap_or(u32::MAX))).collect(),
+            free: partition.free.iter().map(|(at, free)| (*at, free.size().cpus)).collect(),
             cpus: partition.grid.cpus.clone(),
             limits: partition.grid.limits.clone(),
             starts: partition.grid.starts.clone(),
@@ -45,7 +45,7 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
     }
     let promised = question.promised.iter().filter_map(|promised| {
         let start = (*starts.get(promised.place)?)?;
-        Some(promised.planned(start.expected, state.pending.get(promised.place)?.size.cpus))
+        Some(promised.planned(start.expected, state.pending.get(promised.place)?.asks.size().cpus))
     });
     QueuePlan {
         at: plan.at,
@@ -61,6 +61,6 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
 fn cpus_per_node(question: &Question, partition: usize) -> u32 {
     let nodes = question.state.partitions.get(partition).map_or(&[][..], |partition| &partition.nodes);
     let nodes = nodes.iter().filter_map(|node| question.state.nodes.get(*node as usize)).filter(|node| node.takes_jobs);
-    let (count, cpus) = nodes.fold((0u64, 0u64), |(count, cpus), node| (count + 1, cpus + u64::from(node.cpus)));
-    u32::try_from(cpus.div_ceil(count.max(1))).unwrap_or(u32::MAX)
+    let all: Resources = nodes.map(|node| node.offers).sum();
+    all.on_average_nodes(1).size().cpus
 }

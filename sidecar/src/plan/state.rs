@@ -4,16 +4,16 @@ use job_types::number::{PartitionIndex, UserId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use job_types::size::Unit;
+use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
-use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, RunTimes, RunningJob, State};
+use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, Resources, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
 use super::promised::{Deadlines, Promised, as_ranges};
-use crate::read::cluster::{Cluster, Phase, PlanJob, Queue};
+use crate::read::cluster::{Cluster, Phase, PlanJob, PlanNode, Queue};
 use crate::read::names::PartitionIndices;
 
 /// What is to be planned, and what its publication needs besides.
@@ -47,13 +47,7 @@ impl Question {
         let mut question = Self {
             state: State {
                 now,
-                nodes: nodes
-                    .iter()
-                    .map(|node| {
-                        node.as_ref()
-                            .map_or(Node { cpus: 0, takes_jobs: false }, |node| Node { cpus: node.cpus, takes_jobs: node.takes_jobs })
-                    })
-                    .collect(),
+                nodes: nodes.iter().map(|node| node.as_ref().map_or_else(Node::default, self::node)).collect(),
                 partitions: partitions(cluster, &places, whole_nodes),
                 reservations: reservations.iter().map(|reservation| self::reservation(reservation, nodes.len())).collect(),
                 ..State::default()
@@ -73,7 +67,7 @@ impl Question {
             let reservation = job.reservation.as_deref().map(|name| reservation_places.get(name).copied());
             let running = |remaining, held: &[(usize, usize)]| RunningJob {
                 nodes: numbers(held, nodes.len()),
-                cpus: job.size.cpus,
+                holds: job.size.into(),
                 reservation: reservation.flatten(),
                 remaining,
             };
@@ -99,7 +93,7 @@ impl Question {
                     question.state.pending.push(PendingJob {
                         id: job.job_id,
                         partitions: job.partitions.iter().filter_map(|name| places.get(&**name).copied()).collect(),
-                        size: job.size,
+                        asks: job.size.into(),
                         tasks: *tasks,
                         whole_nodes: *exclusive,
                         priority: *priority,
@@ -209,10 +203,15 @@ fn partitions(cluster: &Cluster, places: &HashMap<&str, u16>, whole_nodes: bool)
     partitions
 }
 
+fn node(node: &PlanNode) -> Node {
+    Node { offers: Size { nodes: 1, cpus: node.cpus }.into(), takes_jobs: node.takes_jobs }
+}
+
 fn reservation(reservation: &slurm_sys::client::controller::Reservation, nodes: usize) -> Reservation {
     let start = UnixTime(reservation.start);
     let end = reservation.end.map_or(start + LONGEST, UnixTime);
-    Reservation { start, end, nodes: numbers(&reservation.node_ranges, nodes), cpus: reservation.cpus }
+    let keeps = reservation.cpus.map(|cpus| Resources::of_cpus(cpus.into()));
+    Reservation { start, end, nodes: numbers(&reservation.node_ranges, nodes), keeps }
 }
 
 /// The numbers in inclusive ranges, below `count`.

@@ -8,7 +8,7 @@ use job_types::time::{Seconds, UnixTime};
 
 use super::waiting::Queue;
 use super::{Event, Job, JobIndex, Machine, Record, Running, Waiting};
-use queue_plan::Profile;
+use queue_plan::{Profile, Resources};
 
 /// A start time that is not known yet.
 pub(super) const NOT_STARTED: UnixTime = UnixTime(i64::MIN);
@@ -128,15 +128,15 @@ impl Cluster {
     /// Free processors over time, as expected: running jobs until their expected ends, and blocks.
     #[must_use]
     pub fn profile(&self) -> Profile {
-        let mut profile = Profile::new(self.now, i64::from(self.machine.processors));
+        let mut profile = Profile::new(self.now, Resources::of_cpus(self.machine.processors.into()));
         for (end, processors, job) in self.running.by_expected_end() {
             let ends_now = end <= self.now && self.records[job as usize].end <= self.now;
             if !ends_now {
-                profile.take(self.now, end.max(self.now + Seconds(1)), i64::from(processors));
+                profile.take(self.now, end.max(self.now + Seconds(1)), Resources::of_cpus(processors.into()));
             }
         }
         for block in self.machine.blocks.iter().filter(|block| block.end > self.now) {
-            profile.take(block.start.max(self.now), block.end, i64::from(block.processors));
+            profile.take(block.start.max(self.now), block.end, Resources::of_cpus(block.processors.into()));
         }
         profile
     }

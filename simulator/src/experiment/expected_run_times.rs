@@ -12,7 +12,7 @@ use learning::run_times::ArrivingJob;
 use predictor_core::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
 
 use crate::engine::{Cluster, Job, JobIndex, Record};
-use queue_plan::{Assumption, Node, Partition, Pass, PendingJob, RunTimes, RunningJob, State, corrected_to};
+use queue_plan::{Assumption, Node, Partition, Pass, PendingJob, Resources, RunTimes, RunningJob, State, corrected_to};
 
 /// Forecasts of run times as the daemon publishes them, and a plan of the queue made with them.
 pub(super) struct ExpectedRunTimes {
@@ -139,36 +139,39 @@ impl ExpectedRunTimes {
             // least.
             let runs_from = start + held;
             let end = runs_from + corrected_to(run_time, (now - runs_from).max(Seconds::ZERO), limit - held);
-            RunningJob { nodes: vec![0], cpus: processors, reservation: None, remaining: run_times((end - now).max(Seconds(1))) }
+            RunningJob {
+                nodes: vec![0],
+                holds: Resources::of_cpus(processors.into()),
+                reservation: None,
+                remaining: run_times((end - now).max(Seconds(1))),
+            }
         });
         let waiting: Vec<Planned> = waiting.collect();
         let pending = (0u32..).zip(&waiting).map(|(place, job)| PendingJob {
             id: JobId(job.job),
             partitions: vec![0],
-            size: Size { nodes: 1, cpus: job.processors },
+            asks: Size { nodes: 1, cpus: job.processors }.into(),
             tasks: 1,
             priority: u32::MAX - place,
             eligible: job.eligible,
             run_time: run_times(self.of(job.job).run_time),
             ..PendingJob::default()
         });
-        let pass = Pass::of(
-            &State {
-                now,
-                nodes: vec![Node { cpus: cluster.machine().processors, takes_jobs: true }],
-                partitions: vec![Partition { nodes: vec![0], is_up: true, ..Partition::default() }],
-                reservations: Vec::new(),
-                running: running.collect(),
-                pending: pending.collect(),
-            },
-            Assumption::Expected,
-        );
+        let state = State {
+            now,
+            nodes: vec![Node { offers: Size { nodes: 1, cpus: cluster.machine().processors }.into(), takes_jobs: true }],
+            partitions: vec![Partition { nodes: vec![0], is_up: true, ..Partition::default() }],
+            reservations: Vec::new(),
+            running: running.collect(),
+            pending: pending.collect(),
+        };
+        let pass = Pass::of_state(&state, Assumption::Expected);
         for (index, start) in &pass.starts {
-            if let (Some(job), Some(start)) = (waiting.get(*index), start) {
+            if let (Some(job), Ok(start)) = (waiting.get(*index), start) {
                 planned(job, *start);
             }
         }
-        pass.free(0)
+        pass.free(0).into_iter().map(|(at, free)| (at, free.cpus)).collect()
     }
 }
 

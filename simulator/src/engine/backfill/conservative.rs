@@ -4,7 +4,7 @@ use job_types::time::UnixTime;
 
 use super::{Backfill, Cluster, Event};
 use crate::engine::{JobIndex, Waiting};
-use queue_plan::Profile;
+use queue_plan::{Profile, Resources};
 
 /// A job that has no reservation.
 const NONE: UnixTime = UnixTime(i64::MIN);
@@ -73,7 +73,7 @@ impl Conservative {
         let mut promised: Vec<(UnixTime, &Waiting)> = promised.filter(|&(at, _)| at > now).collect();
         promised.sort_by_key(|&(at, _)| at);
         for (before, entry) in promised {
-            profile.give_back(before, before + entry.expected, i64::from(entry.processors));
+            profile.give_back(before, before + entry.expected, Resources::of_cpus(entry.processors.into()));
             let at = reserve(profile, now, entry);
             self.promise(entry.job, at);
         }
@@ -82,7 +82,7 @@ impl Conservative {
 
 /// Takes the earliest time that is free for a job, and returns it.
 fn reserve(profile: &mut Profile, now: UnixTime, entry: &Waiting) -> UnixTime {
-    let processors = i64::from(entry.processors);
+    let processors = Resources::of_cpus(entry.processors.into());
     // A job that is larger than the machine never gets here; blocks end.
     let at = profile.earliest(now, processors, entry.expected).unwrap_or(UnixTime(i64::MAX));
     profile.take(at, at + entry.expected, processors);
@@ -96,7 +96,7 @@ impl Backfill for Conservative {
             (Some(mut profile), Event::Ended { job, expected_end }) => {
                 profile.forget_before(now);
                 if expected_end > now {
-                    profile.give_back(now, expected_end, i64::from(cluster.job(job).processors));
+                    profile.give_back(now, expected_end, Resources::of_cpus(cluster.job(job).processors.into()));
                     self.compress(&mut profile, cluster);
                 }
                 profile

@@ -1,6 +1,7 @@
 //! No backfilling.
 
 use super::{Backfill, Cluster, Event};
+use queue_plan::Resources;
 
 /// No backfilling: nobody starts before those in front have.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,7 +25,8 @@ pub(super) fn start_heads(cluster: &mut Cluster) -> usize {
     while let Some(&head) = cluster.waiting().get(position) {
         let processors = i64::from(head.processors);
         let fits = processors <= free
-            && (!has_blocks || cluster.profile().earliest(cluster.now(), processors, head.expected) == Some(cluster.now()));
+            && (!has_blocks
+                || cluster.profile().earliest(cluster.now(), Resources::of_cpus(processors), head.expected) == Some(cluster.now()));
         if !fits {
             break;
         }
