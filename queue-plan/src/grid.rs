@@ -1,12 +1,11 @@
 //! When a job that is submitted now would start, by size and time limit.
 
 use job_types::size::Size;
-use job_types::time::Seconds;
+use job_types::time::{Seconds, UnixTime};
 use predictor_core::queue_plan::ExpectedStart;
 
 use crate::pass::Pass;
 use crate::places::Places;
-use crate::plan::expected_start;
 use crate::resources::Resources;
 use crate::run_time::LONGEST;
 use crate::schedule::Wanted;
@@ -78,4 +77,10 @@ fn sizes(partition: &Partition, places: &Places, index: usize) -> Vec<u32> {
     let sizes: Vec<u32> =
         if partition.whole_nodes { powers.take_while(|nodes| *nodes < most_nodes).map(cpus_of).collect() } else { powers.collect() };
     sizes.into_iter().take_while(|cpus| *cpus < largest).chain([largest]).collect()
+}
+
+/// The start of a job from the three passes. Jobs that end earlier can make another start later, so
+/// that the three may be out of order.
+pub(crate) fn expected_start([optimistic, expected, limit]: [UnixTime; 3]) -> ExpectedStart {
+    ExpectedStart { lower: optimistic.min(expected), expected, upper: limit.max(expected) }
 }

@@ -13,8 +13,8 @@
 //! * When does each job start with this [`Placeholder`] in the plan? [`Occupancy::with`], and
 //!   [`Pass::of`] what that gives: one pass.
 //! * Does this placeholder fit beside all others? [`Pass::has_room_for`]: one search.
-//! * Whom does this [`Change`] move (one job more, one less, one with another size, a later begin or
-//!   a longer limit, or a placeholder)? [`Pass::effect`]: at most about one pass.
+//! * Whom does this [`Change`] move (one job more, one less, one with another size, a later begin
+//!   or a longer limit, or a placeholder)? [`Pass::effect`]: at most about one pass.
 //! * And with other reservations? [`Occupancy::with_reservations`]: what stands is prepared anew.
 //! * And if jobs run for other times? [`Occupancy::under`] takes another of the [`RunTimes`] that
 //!   the state gives each job.
@@ -41,16 +41,16 @@
 //! every hole. Reservations that recur are known by their next occurrence.
 //!
 //! **Resources.** What a job asks for, needs or holds, and what a node, a place, a reservation or
-//! the machine offers, is one type, [`Resources`]: today nodes and CPUs. The schedule and the places
-//! add it, subtract it, and ask whether one fits into another, and neither names CPUs; callers say
-//! what a node offers and what a job asks for. A profile counts a part of it at each point
-//! (`profile/amounts.rs`): everything that jobs take from each other, and not nodes, which they may
-//! share. So a resource comes in like this:
+//! the machine offers, is one type, [`Resources`]: today nodes and CPUs. The schedule and the
+//! places add it, subtract it, and ask whether one fits into another, and neither names CPUs;
+//! callers say what a node offers and what a job asks for. A profile counts a part of it at each
+//! point (`profile/amounts.rs`): everything that jobs take from each other, and not nodes, which
+//! they may share. So a resource comes in like this:
 //!
 //! * *Memory*: a field in `resources.rs` and in `profile/amounts.rs`, with a line in each of their
 //!   operations. `profile/mod.rs`, `profile/block.rs`, `places.rs`, `schedule.rs` and whoever asks
-//!   for a plan stay as they are. Whoever fills in a state (`sidecar/src/plan/state.rs`) says what a
-//!   node has and what a job asks for.
+//!   for a plan stay as they are. Whoever fills in a state (`sidecar/src/plan/state.rs`) says what
+//!   a node has and what a job asks for.
 //! * *Generic resources*: the same with an array of counts, one for each kind that the state names;
 //!   the type stays `Copy`.
 //! * *Licences* belong to no node. They are an array of counts as well. `places.rs` makes one place

@@ -3,7 +3,7 @@
 use job_types::time::UnixTime;
 use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
 
-use crate::grid::Grid;
+use crate::grid::{Grid, expected_start};
 use crate::occupancy::Occupancy;
 use crate::pass::Pass;
 use crate::resources::Resources;
@@ -65,12 +65,6 @@ pub fn plan(state: &State) -> Plan {
         PartitionPlan { free, grid: Grid::of(partition, &mut passes) }
     });
     Plan { at: state.now, pending, partitions: partitions.collect(), is_complete }
-}
-
-/// The start of a job from the three passes. Jobs that end earlier can make another start later, so
-/// that the three may be out of order.
-pub(crate) fn expected_start([optimistic, expected, limit]: [UnixTime; 3]) -> ExpectedStart {
-    ExpectedStart { lower: optimistic.min(expected), expected, upper: limit.max(expected) }
 }
 
 /// At most [`MOST_STEPS`] points: the first half of them as they are, then the least of some in a

@@ -5,8 +5,10 @@
 //! * [`read`]: ended jobs from slurmdbd (`accounting`), and the queue, partitions and limits from
 //!   slurmctld (`controller`, which reads jobs through `queue_reader`, a process of its own whose
 //!   memory goes with it). Both threads may block while their source is away.
+//! * [`known`]: what rooms hand to each other, such as the cluster with its jobs and what was
+//!   promised to them, and `checkpoint`, which holds what was learnt over a restart.
 //! * [`learn`]: how long jobs wait, learnt from records and queue by a thread with another one for
-//!   training; `checkpoint` holds what was learnt over a restart.
+//!   training.
 //! * [`plan`]: when the pending jobs will start.
 //! * [`changes`]: changes of jobs that carry reservations or deadlines, as the forecasts change.
 //! * [`rules`]: the site's own rules, compiled and put in force, and the tables of users and jobs
@@ -14,13 +16,15 @@
 //! * [`publish`]: the snapshot, the other files of the state directory, and what is refused.
 //! * [`metrics`]: what Prometheus is told.
 //!
-//! [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever the
-//! sources do; [`signals`] waits for signals. Threads send it [`message`]s through bounded channels:
-//! a reader that is faster than the fitting waits for it, and nothing piles up.
+//! [`daemon`], on the main thread, keeps the history, fits the forecasts and publishes, whatever
+//! the sources do; [`signals`] waits for signals. Threads send it [`message`]s through bounded
+//! channels: a reader that is faster than the fitting waits for it, and nothing piles up.
 
 mod changes;
+mod clock;
 mod daemon;
 mod failure;
+mod known;
 mod learn;
 mod logging;
 mod message;

@@ -9,9 +9,9 @@ use predictor_core::queue_plan::QueuePlan;
 use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::ClientError;
 
-use crate::learn::checkpoint::Reading;
-use crate::read::cluster::{Cluster, Ended};
-use crate::rules::looked_at::Looked;
+use crate::known::checkpoint::Reading;
+use crate::known::cluster::{Cluster, Ended};
+use crate::known::rule_load_report::RuleLoadReport;
 
 /// A message to the main thread.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Message {
     /// What the planner has planned.
     Planned(Box<Planned>),
     /// What became of the site's own rules.
-    Rules(Box<Looked>),
+    Rules(Box<RuleLoadReport>),
     /// Publish now (SIGUSR1).
     Publish,
     /// Read the configuration again (SIGHUP).

@@ -7,7 +7,7 @@ use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The kind of a value, known when rules are loaded; it is shown by its name in the Common
+/// The kind of a value, known when rules are loaded. It is shown by its name in the Common
 /// Expression Language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display)]
 pub enum Kind {

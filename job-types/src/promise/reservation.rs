@@ -1,7 +1,7 @@
 //! A virtual reservation: a job is to have its nodes at a time.
 
 use super::PromiseState;
-use crate::options::{EarlyStart, IfMissed, Key};
+use crate::options::{EarlyStart, IfMissed};
 use crate::record::Record;
 use crate::size::Size;
 use crate::time::{Seconds, UnixTime};
@@ -14,7 +14,7 @@ pub struct PromisedReservation {
     /// The reserved time.
     pub at: UnixTime,
     /// The probability that its user asked for, or else the site's, 0 to 1; certainty where the
-    /// best was asked for. `None` in records of earlier versions where the user named no number.
+    /// best was asked for. `None` in records of earlier versions.
     pub asked: Option<f64>,
     /// The probability that was promised: the one that was forecast as it was given, 0 to 1.
     pub promised: Option<f64>,
@@ -43,13 +43,10 @@ impl PromisedReservation {
         let written = record.written.as_ref()?;
         let asked_size = Size { nodes: record.asked.nodes, cpus: record.asked.cpus };
         let is_molded = written.nodes.is_some() || written.cpus.is_some();
-        // Of earlier versions' records only the option says what was asked for.
-        let variable = Key::SuccessProbability.option().variable;
-        let option = || record.asked.options.iter().find(|(name, _)| name == variable).and_then(|(_, value)| value.parse().ok());
         Some(Self {
             given_at: record.at,
             at: UnixTime(written.reserved_at?),
-            asked: written.wanted.or_else(option),
+            asked: written.wanted,
             promised: record.forecast.as_ref().and_then(|forecast| forecast.reservation_probability),
             size: record.promised_size(),
             molded_from: is_molded.then_some(asked_size),
@@ -141,8 +138,7 @@ mod tests {
         assert_eq!(wanted(best, r#","wanted":1"#), Some(0.93), "as good as it could be");
         let at_least = r#"["QUEUECAST_SUCCESS_PROBABILITY","0.9"]"#;
         assert_eq!(wanted(at_least, r#","wanted":0.9"#), Some(0.9), "the user's");
-        assert_eq!(wanted(at_least, ""), Some(0.9), "of an earlier version");
-        assert_eq!(wanted("", ""), Some(0.93), "of an earlier version, by the site's own");
+        assert_eq!(wanted(at_least, ""), Some(0.93), "of an earlier version, which did not say");
     }
 
     #[test]

@@ -41,9 +41,9 @@ use block::{BLOCK_POINTS, Block, Search, Summary};
 /// Moments are on any one clock; that of `i64::MAX` is "for ever". What is free may fall below
 /// zero: a block of nodes (a reservation, a node that is down) may take what running jobs still
 /// hold, and nothing fits until the two no longer overlap. Nodes are not counted, because several
-/// jobs may share one: those of what is taken or asked for are left out, and what is free says none.
-/// Before the first point the profile is what it is at the first point; neighbouring points of the
-/// same value are one.
+/// jobs may share one: those of what is taken or asked for are left out, and what is free says
+/// none. Before the first point the profile is what it is at the first point; neighbouring points
+/// of the same value are one.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// One for each block, in the order of time; never empty. They lie apart from the points, so

@@ -10,9 +10,9 @@ use predictor_core::admission::order::{self, Held, Pending};
 use predictor_core::decision::{AdmissionState, AdmissionWanted, admission_upkeep};
 use predictor_core::snapshot::Snapshot;
 
+use crate::known::admitted::Admitted;
+use crate::known::cluster::{Cluster, Phase, PlanJob};
 use crate::metrics::changes::ChangeMetrics;
-use crate::read::admitted::Admitted;
-use crate::read::cluster::{Cluster, Phase, PlanJob};
 
 use super::issuer::Change;
 

@@ -16,12 +16,12 @@ use predictor_core::decision::{AdmissionStep, AdmissionUpdate, AdmissionWanted, 
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
 
+use crate::clock::now;
+use crate::known::admitted::Admitted;
+use crate::known::promised::Seen;
+use crate::known::reserved::Reserved;
 use crate::metrics::changes::{ChangeMetrics, ChangeOutcome};
-use crate::read::accounting::now;
-use crate::read::admitted::Admitted;
-use crate::read::promised::Seen;
 use crate::read::queue_reader;
-use crate::read::reserved::Reserved;
 
 /// One step of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,9 +17,6 @@
 mod deadlines;
 mod issuer;
 mod siblings;
-#[cfg(test)]
-mod tests;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -31,9 +28,9 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
 use predictor_core::snapshot::Snapshot;
 
+use crate::clock::now;
+use crate::known::cluster::Cluster;
 use crate::metrics::changes::ChangeMetrics;
-use crate::read::accounting::now;
-use crate::read::cluster::Cluster;
 use crate::worker::Worker;
 
 use deadlines::Deadlines;
@@ -186,3 +183,6 @@ fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics
     tracing::debug!(reservations, deadlines, wanted = changes.len(), took = ?begin.elapsed(), "looked at reservations and deadlines");
     changes
 }
+
+#[cfg(test)]
+mod tests;

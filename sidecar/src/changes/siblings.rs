@@ -16,7 +16,7 @@ use job_types::time::UnixTime;
 use predictor_core::decision::Sibling;
 use slurm_sys::client::{AccountingConnection, ClientError, JobState, RecordedRun};
 
-use crate::read::reserved::Reserved;
+use crate::known::reserved::Reserved;
 
 /// How long a round waits for slurmdbd.
 const PATIENCE: Duration = Duration::from_secs(1);

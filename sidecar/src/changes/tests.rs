@@ -13,11 +13,11 @@ use slurm_sys::client::JobState;
 use super::issuer::{Change, Issuer};
 use super::siblings::Siblings;
 use super::{ChangesThread, Configured, Deadlines, Round, wanted};
+use crate::known::cluster::Cluster;
+use crate::known::made_up::{cluster, job};
+use crate::known::promised::Seen;
+use crate::known::reserved::Reserved;
 use crate::metrics::changes::ChangeMetrics;
-use crate::plan::tests::{cluster, job};
-use crate::read::cluster::Cluster;
-use crate::read::promised::Seen;
-use crate::read::reserved::Reserved;
 
 /// A site where jobs of a user on 4 nodes have waited from 0 to 99 times so many seconds.
 fn site(more_wait: i64) -> MadeUpSite {

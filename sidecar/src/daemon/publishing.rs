@@ -6,11 +6,11 @@ use slurm_conf::configuration::{Configuration, SnapshotSettings};
 
 use super::Daemon;
 use crate::changes;
+use crate::clock::now;
 use crate::failure::Failure;
 use crate::publish::answers::Answers;
 use crate::publish::descriptor_reserve::are_used_up;
 use crate::publish::state_directory::StateDirectory;
-use crate::read::accounting::now;
 
 /// Answers users with their own jobs, where jobs are private.
 pub(super) fn start_answers(directory: &StateDirectory) -> Option<Answers> {

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::{Daemon, Next};
 use crate::failure::Failure;
+use crate::known::cluster::Live;
 use crate::read::accounting;
-use crate::read::cluster::Live;
 
 /// How long a round waits for the readers at the most.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(10);

@@ -18,10 +18,10 @@ use learning::waits::blended::{Retrained, Retraining};
 use learning::{Learner, LearnerSettings, NamedJob, Run};
 
 use crate::failure::Failure;
-use crate::learn::checkpoint::Keeping;
+use crate::known::checkpoint::Keeping;
+use crate::known::cluster::{Cluster, Ended, Live};
+use crate::known::names::PartitionIndices;
 use crate::message::{Learnt, Message};
-use crate::read::cluster::{Cluster, Ended, Live};
-use crate::read::names::PartitionIndices;
 use crate::worker::Worker;
 
 /// What its thread is called.

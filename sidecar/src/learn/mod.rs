@@ -1,4 +1,3 @@
-//! What is learnt of waits and run times, and how it is kept over a restart.
+//! What is learnt of waits and run times.
 
-pub(crate) mod checkpoint;
 pub(crate) mod learner;

@@ -10,8 +10,8 @@ use rules_compiler::in_force::FOR_ALL;
 use slurm_conf::envelope::Envelope;
 use slurm_conf::trusted::{self, Lasting, is_damage, is_there, open_to_write};
 
-use crate::publish::damaged::keep_aside;
-use crate::read::accounting::now;
+use crate::clock::now;
+use crate::known::damaged::keep_aside;
 
 /// Sums that can be kept.
 pub(crate) trait Sums: Clone + PartialEq {

@@ -33,15 +33,15 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use rules_compiler::in_force::LoadState;
 
+use crate::clock::now;
 use crate::failure::Failure;
+use crate::known::cluster::{Cluster, Ended};
 use crate::message::Learnt;
 use crate::metrics::changes::ChangeMetrics;
 use crate::metrics::deadlines::DeadlineMetrics;
 use crate::metrics::promises::PromiseMetrics;
 use crate::metrics::rules::RuleMetrics;
 use crate::publish::publisher::Published;
-use crate::read::accounting::now;
-use crate::read::cluster::{Cluster, Ended};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

@@ -10,8 +10,8 @@ use site_rules::counts;
 use slurm_conf::envelope::Envelope;
 use slurm_conf::state_directory::RULE_COUNTERS_ENVELOPE;
 
+use crate::known::rule_load_report::RuleNames;
 use crate::metrics::kept_sums::{KeptSums, Sums};
-use crate::rules::looked_at::RuleNames;
 
 /// How many sets of rules are known by their numbers: slurmctld takes up the last one at the next
 /// submission.

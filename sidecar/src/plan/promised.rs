@@ -12,7 +12,7 @@ use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::deadline_run_times::{unknown, weighed};
 use predictor_core::forecast::{RunTimeForecast, RunTimeRange};
 
-use crate::read::cluster::Cluster;
+use crate::known::cluster::Cluster;
 
 /// What is known of the jobs that were admitted by their probability.
 pub(super) struct Deadlines {

@@ -13,8 +13,8 @@ use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, Resources, R
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
 use super::promised::{Deadlines, Promised, as_ranges};
-use crate::read::cluster::{Cluster, Phase, PlanJob, PlanNode, Queue};
-use crate::read::names::PartitionIndices;
+use crate::known::cluster::{Cluster, Phase, PlanJob, PlanNode, Queue};
+use crate::known::names::PartitionIndices;
 
 /// What is to be planned, and what its publication needs besides.
 #[derive(Debug)]

@@ -1,121 +1,20 @@
-use job_types::number::{JobId, PartitionIndex, UserId};
-use std::collections::HashSet;
+use job_types::number::{PartitionIndex, UserId};
 use std::sync::Arc;
 
-use job_types::size::{Size, Unit};
+use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::deadline_history::DeadlineHistory;
 use predictor_core::forecast::{RunTimeRange, UserSize};
 use predictor_core::queue_plan::PlanObstacle;
 use queue_plan::plan;
 use slurm_sys::client::JobState;
-use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
+use slurm_sys::client::controller::{PendingReason, QueuedJob, Reservation};
 
 use super::Question;
 use super::answer::published;
-use crate::read::cluster::{Cluster, Queue};
-use crate::read::names::PartitionIndices;
-use crate::read::promised::promised_jobs;
-
-pub(crate) const NOW: i64 = 1_800_000_000;
-
-fn node(index: usize, state: NodeState) -> Node {
-    Node { name: format!("n{index}"), cpus: 4, state, index, partitions: vec!["main".to_owned()] }
-}
-
-/// A job of user 7 that asks for whole nodes.
-pub(crate) fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
-    QueuedJob {
-        job_id: JobId(job_id),
-        array_job_id: None,
-        task_count: 1,
-        name: None,
-        user_id: UserId(7),
-        user: None,
-        account: None,
-        partition: Some("main".to_owned()),
-        qos: None,
-        state,
-        cpus: 4 * nodes,
-        nodes,
-        requested_cpus: None,
-        requested_nodes: None,
-        time_limit_seconds: Some(3_600),
-        shortest_limit_seconds: None,
-        submitted: Some(NOW - 100),
-        eligible: Some(NOW - 100),
-        started: None,
-        ended: None,
-        suspended_seconds: 0,
-        expected_start: None,
-        deadline: None,
-        reservation: None,
-        admin_comment: None,
-        site_factor: 0,
-        comment: None,
-        priority: 10,
-        reason: PendingReason::Resources,
-        restarts: 0,
-        has_dependency: false,
-        exclusive: false,
-        node_ranges: Vec::new(),
-        required_node_ranges: Vec::new(),
-    }
-}
-
-fn running(job_id: u32, first: usize, last: usize, since: i64) -> QueuedJob {
-    let nodes = u32::try_from(last - first + 1).unwrap();
-    QueuedJob { started: Some(NOW - since), node_ranges: vec![(first, last)], ..job(job_id, JobState::Running, nodes) }
-}
-
-/// Six nodes, of which the fourth in slurmctld's table is down and the second place is empty.
-pub(crate) fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Cluster {
-    let nodes: Vec<Node> =
-        [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
-    let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
-    let size = |job: &QueuedJob| Size { nodes: job.nodes, cpus: job.cpus };
-    let (_, admitted) = promised_jobs(jobs, size, false);
-    let (jobs, ended) = (Vec::new(), Vec::new());
-    Cluster {
-        shared_nodes: Default::default(),
-        read_at: UnixTime(NOW),
-        controller_ahead: Some(Seconds::ZERO),
-        partitions: vec![main_partition()],
-        cpus: 20,
-        jobs,
-        ended,
-        reserved: Vec::new(),
-        queue,
-        limits: Arc::default(),
-        record_key: None,
-        partition_limits: Vec::new(),
-        admitted,
-        submissions: Arc::default(),
-        priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None, enforces_limits: true }),
-    }
-}
-
-fn main_partition() -> Partition {
-    Partition {
-        name: "main".to_owned(),
-        total_cpus: 20,
-        total_nodes: 5,
-        max_time_seconds: Some(86_400),
-        default_time_seconds: None,
-        max_nodes: None,
-        min_nodes: 0,
-        max_cpus_per_node: None,
-        qos: None,
-        is_default: true,
-        is_up: true,
-        sharing: Sharing::Cpus,
-        priority_tier: 1,
-        node_ranges: vec![(0, 5)],
-        state: "UP",
-        access: Access::default(),
-        tres: None,
-    }
-}
+use crate::known::cluster::Cluster;
+use crate::known::made_up::{NOW, cluster, job, running};
+use crate::known::names::PartitionIndices;
 
 fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, PlanObstacle>)> {
     let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();

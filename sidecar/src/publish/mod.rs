@@ -2,7 +2,6 @@
 //! directory.
 
 pub(crate) mod answers;
-pub(crate) mod damaged;
 pub(crate) mod descriptor_reserve;
 pub(crate) mod publisher;
 pub(crate) mod refusals;

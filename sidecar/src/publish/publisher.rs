@@ -1,8 +1,5 @@
 //! Keeps the history and makes snapshots of it.
 
-#[cfg(test)]
-mod tests;
-
 use job_types::number::PartitionIndex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,15 +18,15 @@ use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 
 use crate::failure::Failure;
+use crate::known::cluster::{Cluster, Ended, Live};
+use crate::known::names::PartitionIndices;
+use crate::known::reserved::Reserved;
+use crate::known::set_aside;
+use crate::known::shared_nodes::ForecastSharer;
 use crate::plan::Question;
 use crate::publish::answers::Answers;
 use crate::publish::shared_memory::SharedMemory;
 use crate::publish::state_directory::StateDirectory;
-use crate::read::cluster::{Cluster, Ended, Live};
-use crate::read::names::PartitionIndices;
-use crate::read::reserved::Reserved;
-use crate::read::set_aside;
-use crate::read::shared_nodes::ForecastSharer;
 use crate::settings::Settings;
 
 /// Keeps the history and makes snapshots of it.
@@ -358,3 +355,6 @@ fn partition_states(
     });
     states.collect()
 }
+
+#[cfg(test)]
+mod tests;

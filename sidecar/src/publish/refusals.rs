@@ -5,10 +5,10 @@ use predictor_core::refusals::Refusals;
 use slurm_conf::state_directory::REFUSALS_ENVELOPE;
 use slurm_conf::trusted::{is_damage, present};
 
-use crate::publish::damaged::keep_aside;
+use crate::clock::now;
+use crate::known::cluster::Cluster;
+use crate::known::damaged::keep_aside;
 use crate::publish::state_directory::StateDirectory;
-use crate::read::accounting::now;
-use crate::read::cluster::Cluster;
 
 /// The refusals, and whether their file has them.
 ///

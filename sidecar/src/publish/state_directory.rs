@@ -15,9 +15,9 @@ use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
 
 use crate::failure::Failure;
-use crate::learn::checkpoint;
-use crate::publish::damaged::keep_aside;
-use crate::read::privacy::Privacy;
+use crate::known::checkpoint;
+use crate::known::damaged::keep_aside;
+use crate::known::privacy::Privacy;
 
 /// Names of snapshots that are being written begin so.
 const UNFINISHED: &str = "snapshot.new";

@@ -15,7 +15,7 @@ use job_types::number::QosId;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
 use job_types::job::{EndedJob, WaitingJob};
@@ -26,14 +26,15 @@ use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
 use slurm_conf::configuration::HistorySettings;
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, WindowWidth};
 
-use crate::learn::checkpoint::Reading;
+use crate::clock::ClockWatch;
+use crate::clock::now;
+use crate::known::awaited::Awaited;
+use crate::known::checkpoint::Reading;
+use crate::known::cluster::{Cluster, Ended};
+use crate::known::genuine::Genuine;
+use crate::known::names::{first_partition, shared};
+use crate::known::seen::Seen;
 use crate::message::{AccountingRead, Message};
-use crate::read::awaited::Awaited;
-use crate::read::clock::ClockWatch;
-use crate::read::cluster::{Cluster, Ended};
-use crate::read::genuine::Genuine;
-use crate::read::names::{first_partition, shared};
-use crate::read::seen::Seen;
 
 /// How much is read again each time.
 const OVERLAP_SECONDS: i64 = 300;
@@ -354,11 +355,6 @@ pub(crate) fn wait_on_nodes(comment: Option<&str>, started: Option<i64>, limit: 
     let Some(started) = started else { return WaitOnNodes { time: Seconds::ZERO, ends_with_the_job: false } };
     let time = waited_on_nodes(comment, UnixTime(started), limit, UnixTime(ended));
     WaitOnNodes { time, ends_with_the_job: time > Seconds::ZERO && started + time.0 >= ended }
-}
-
-/// Unix seconds, by this machine's clock.
-pub(crate) fn now() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

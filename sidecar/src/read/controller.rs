@@ -14,18 +14,19 @@ use predictor_core::limits::AccountingLimits;
 use slurm_sys::client::controller::{self, Priorities, QueuedJob, UserRecord};
 use slurm_sys::client::{ClientError, JobState};
 
+use crate::clock::controller_ahead;
+use crate::clock::now;
+use crate::known::cluster::{Cluster, Ended, Live, Queue};
+use crate::known::genuine::Genuine;
+use crate::known::names::{first_partition, shared};
+use crate::known::privacy::Privacy;
+use crate::known::promised::promised_jobs;
+use crate::known::shared_nodes::SharedNodes;
+use crate::known::submissions::Submissions;
 use crate::message::Message;
-use crate::read::accounting::{now, wait_on_nodes};
-use crate::read::clock::controller_ahead;
-use crate::read::cluster::{Cluster, Ended, Live, Queue};
-use crate::read::genuine::Genuine;
+use crate::read::accounting::wait_on_nodes;
 use crate::read::limits;
-use crate::read::names::{first_partition, shared};
-use crate::read::privacy::Privacy;
-use crate::read::promised::promised_jobs;
 use crate::read::queue_reader;
-use crate::read::shared_nodes::SharedNodes;
-use crate::read::submissions::Submissions;
 use crate::rules::site_data;
 use crate::rules::site_tables::KnownTables;
 

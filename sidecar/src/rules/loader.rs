@@ -13,9 +13,9 @@ use site_rules::rules::RuleSet;
 use slurm_conf::state_directory::{RULES, RULES_DATA};
 use slurm_conf::trusted::is_there;
 
-use crate::publish::damaged::keep_aside;
-use crate::read::privacy::Privacy;
-use crate::rules::looked_at::RuleNames;
+use crate::known::damaged::keep_aside;
+use crate::known::privacy::Privacy;
+use crate::known::rule_load_report::RuleNames;
 use crate::rules::site_tables::KnownTables;
 
 /// Why rules can't be put in force yet.

@@ -5,7 +5,6 @@
 //! main thread only notices that it does not answer.
 
 mod loader;
-pub(crate) mod looked_at;
 pub(crate) mod site_data;
 pub(crate) mod site_tables;
 
@@ -14,9 +13,9 @@ use std::time::Duration;
 use crossbeam::channel::{Receiver, Sender};
 use job_types::time::UnixTime;
 
+use crate::clock::now;
+use crate::known::rule_load_report::RuleLoadReport;
 use crate::message::Message;
-use crate::read::accounting::now;
-use crate::rules::looked_at::Looked;
 use crate::worker::Worker;
 
 pub(crate) use loader::Loader;
@@ -39,7 +38,7 @@ pub(crate) fn run(mut loader: Loader, requests: &Receiver<Request>, sender: &Sen
     for Request { must } in requests {
         let state = loader.look(must, UnixTime(now()));
         let in_force = loader.in_force();
-        if sender.send(Message::Rules(Box::new(Looked { state, in_force }))).is_err() {
+        if sender.send(Message::Rules(Box::new(RuleLoadReport { state, in_force }))).is_err() {
             return;
         }
     }

@@ -12,8 +12,8 @@ use rules_compiler::site_tables::{Limits, PartitionRow, SiteTables, UserRow};
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Partition};
 use slurm_sys::client::{TRES_CPU, TRES_MEMORY, TRES_NODE, tres_count};
 
-use crate::publish::damaged::keep_aside;
-use crate::read::privacy::Privacy;
+use crate::known::damaged::keep_aside;
+use crate::known::privacy::Privacy;
 
 /// Bytes of a MiB, in which Slurm counts memory.
 const MEBIBYTE: u64 = 1 << 20;

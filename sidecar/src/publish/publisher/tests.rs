@@ -10,9 +10,9 @@ use slurm_sys::client::PrivateData;
 
 use super::Publisher;
 use crate::failure::Failure;
-use crate::plan::tests::{NOW, cluster};
+use crate::known::made_up::{NOW, cluster};
+use crate::known::privacy::Privacy;
 use crate::publish::state_directory::StateDirectory;
-use crate::read::privacy::Privacy;
 use crate::settings::Settings;
 
 /// A state directory, and settings by default.

@@ -39,7 +39,7 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::job;
+    use crate::known::made_up::job;
 
     #[test]
     fn each_task_is_a_job_and_what_was_submitted_since_is_left_out() {

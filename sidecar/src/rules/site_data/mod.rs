@@ -27,8 +27,8 @@ use slurm_sys::client::controller::{DescribedJob, DescribedValue, UserRecord};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::failure::Failure;
-use crate::publish::damaged::keep_aside;
-use crate::read::privacy::Privacy;
+use crate::known::damaged::keep_aside;
+use crate::known::privacy::Privacy;
 pub(crate) use counts::Counts;
 use groups::{Named, Resolver};
 

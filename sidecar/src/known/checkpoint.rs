@@ -22,8 +22,8 @@ use slurm_conf::trusted::{Lasting, Replacement, is_damage, present, read_owned};
 use thiserror::Error;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::read::awaited::Awaited;
-use crate::read::seen::Seen;
+use crate::known::awaited::Awaited;
+use crate::known::seen::Seen;
 
 /// Its name while it is being written.
 pub(crate) const UNFINISHED: &str = "learnt.new";

@@ -130,7 +130,7 @@ mod tests {
     const RECORD: &str = r#"{"queuecast":{"version":1,"generation":7,"at":900,"nonce":5,"mode":"enforce","asked":{"nodes":1,"cpus":1}}}"#;
 
     fn job(number: u32, user: u32, comment: &str) -> QueuedJob {
-        let job = crate::read::shared_nodes::test_job();
+        let job = crate::known::shared_nodes::test_job();
         QueuedJob { job_id: JobId(number), user_id: UserId(user), submitted: Some(901), admin_comment: Some(comment.to_owned()), ..job }
     }
 

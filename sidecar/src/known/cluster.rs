@@ -4,9 +4,9 @@ mod queue;
 
 use std::sync::Arc;
 
-use crate::read::admitted::Admitted;
-use crate::read::reserved::Reserved;
-use crate::read::shared_nodes::SharedNodes;
+use crate::known::admitted::Admitted;
+use crate::known::reserved::Reserved;
+use crate::known::shared_nodes::SharedNodes;
 use job_types::job::{EndedJob, Job};
 use job_types::record::SealKey;
 use job_types::size::Size;

@@ -5,7 +5,7 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::AdmittedJob;
 use slurm_sys::client::controller::QueuedJob;
 
-use crate::read::promised::{Promised, Seen};
+use crate::known::promised::{Promised, Seen};
 
 /// A job that was admitted with a deadline, and what a change of it has to find unchanged.
 #[derive(Debug, Clone)]

@@ -54,7 +54,7 @@ mod tests {
     const NOW: UnixTime = UnixTime(1_800_000_000);
 
     fn job(number: u32, submitted: i64, restarts: u32, array: Option<u32>) -> QueuedJob {
-        let job = crate::plan::tests::job(number, JobState::Pending, 2);
+        let job = crate::known::made_up::job(number, JobState::Pending, 2);
         QueuedJob { submitted: Some(NOW.0 + submitted), restarts, array_job_id: array.map(JobId), ..job }
     }
 

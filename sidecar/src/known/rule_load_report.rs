@@ -6,7 +6,7 @@ use rules_compiler::in_force::LoadState;
 
 /// What it has found at a look.
 #[derive(Debug)]
-pub(crate) struct Looked {
+pub(crate) struct RuleLoadReport {
     /// What became of the rules.
     pub(crate) state: LoadState,
     /// Those that are in force.

@@ -9,7 +9,7 @@ use predictor_core::set_aside::SetAside;
 use queue_plan::LONGEST;
 use slurm_sys::client::controller::Reservation;
 
-use crate::read::cluster::{PlanNode, Queue};
+use crate::known::cluster::{PlanNode, Queue};
 
 /// What is set aside in each partition from `now` on, by its name; partitions without anything are
 /// not named. Of a reservation of some CPUs of its nodes (`CoreCnt`) which nodes these are on is

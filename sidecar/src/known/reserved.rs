@@ -8,7 +8,7 @@ use predictor_core::decision::ReservedJob;
 use predictor_core::snapshot::ReservedCpus;
 use slurm_sys::client::controller::QueuedJob;
 
-use crate::read::promised::{Promised, Seen};
+use crate::known::promised::{Promised, Seen};
 
 /// A job that carries a reservation, and what a change of it has to find unchanged.
 #[derive(Debug, Clone)]

@@ -1,9 +1,9 @@
-//! Notices that this machine's clock was set back, and that it is not slurmctld's.
+//! This machine's clock: its time, that it was set back, and that it is not slurmctld's.
 //!
 //! What was read while a clock was ahead is dated ahead, and nothing that ends from then on seems
 //! new until real time has caught up. So the clock is held against one that is never set.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decision::clocks_agree;
@@ -11,6 +11,11 @@ use predictor_core::decision::clocks_agree;
 /// A step back that is no more than this is what time servers do now and then, and what is read
 /// again anyway covers it.
 const TOLERATED_SECONDS: i64 = 60;
+
+/// Unix seconds, by this machine's clock.
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| i64::try_from(elapsed.as_secs()).unwrap_or(i64::MAX))
+}
 
 /// The clock as it was looked at last.
 #[derive(Debug, Clone, Copy)]

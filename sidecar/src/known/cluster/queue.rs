@@ -10,7 +10,7 @@ use job_types::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, PendingReason, QueuedJob, Reservation};
 
-use crate::read::names::shared;
+use crate::known::names::shared;
 
 /// What a plan needs of the cluster. Nodes are known by their places in slurmctld's node table.
 #[derive(Debug, Default)]

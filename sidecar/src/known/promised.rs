@@ -7,8 +7,8 @@ use job_types::time::UnixTime;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
-use crate::read::admitted::Admitted;
-use crate::read::reserved::Reserved;
+use crate::known::admitted::Admitted;
+use crate::known::reserved::Reserved;
 
 /// The jobs of a queue that carry a reservation, and those that were admitted with a deadline.
 /// `size_of` is the size that a job has or asks for; `accounting_is_enforced` is whether slurmctld
@@ -102,8 +102,8 @@ impl Seen {
 }
 
 impl Promised {
-    /// `None` for a job without a promise, of which there are most, for an array, and for a job that
-    /// neither waits nor runs.
+    /// `None` for a job without a promise, of which there are most, for an array, and for a job
+    /// that neither waits nor runs.
     fn of(job: &QueuedJob) -> Option<Self> {
         let (waits, is_suspended) = match job.state {
             JobState::Pending => (true, false),

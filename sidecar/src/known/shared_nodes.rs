@@ -14,7 +14,7 @@ use predictor_core::snapshot::SharedNodeState;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, Partition, QueuedJob, Sharing};
 
-use crate::read::names::first_partition;
+use crate::known::names::first_partition;
 
 /// The nodes of each partition with `OverSubscribe=FORCE` that take jobs, with their jobs.
 #[derive(Debug, Default)]

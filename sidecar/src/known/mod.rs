@@ -1,0 +1,21 @@
+//! What the daemon knows, as the values that its rooms hand to each other: the cluster with its
+//! jobs, what was promised to them, and what is kept over a restart.
+
+pub(crate) mod admitted;
+pub(crate) mod awaited;
+pub(crate) mod checkpoint;
+pub(crate) mod cluster;
+pub(crate) mod damaged;
+pub(crate) mod genuine;
+pub(crate) mod names;
+pub(crate) mod privacy;
+pub(crate) mod promised;
+pub(crate) mod reserved;
+pub(crate) mod rule_load_report;
+pub(crate) mod seen;
+pub(crate) mod set_aside;
+pub(crate) mod shared_nodes;
+pub(crate) mod submissions;
+
+#[cfg(test)]
+pub(crate) mod made_up;
