@@ -34,27 +34,6 @@ build_release() {
   (cd "$root" && cargo build --quiet --release --workspace --lib --bin queuecast --bin queuecastd) || fail "the build failed"
 }
 
-# write_model_log FILE JOBS: a workload of the Lublin-Feitelson model on 128 processors, the same
-# each time, for small forms of benchmarks that read workload logs.
-write_model_log() { "$binaries/queuecast" import-swf --embedded --processors 128 --model-users 20 --model-jobs "$2" --into swf >"$1"; }
-
-# cell FILE TABLE ROW COLUMN: what stands in a printed table of FILE, the first below a line that
-# begins with TABLE, in the column with that head and the row where a cell of a column of names is
-# ROW. Cells are set apart by two blanks at least.
-cell() {
-  awk -F '  +' -v table="$2" -v row="$3" -v column="$4" '
-    !found { found = index($0, table) == 1; next }
-    !heads { for (heads = place = NF; place; place--) if ($place == column) at = place; next }
-    $1 == row || $2 == row { print $at; exit }' "$1"
-}
-
-# expect_figure WHAT FOUND WANTED: fails unless FOUND is WANTED within what rounding to three digits
-# takes away.
-expect_figure() {
-  awk -v found="${2//,/}" -v wanted="$3" 'BEGIN { off = found - wanted; exit !(found != "" && off * off <= 0.006 * 0.006 * wanted * wanted) }' ||
-    fail "$1: '$2' where $3 was expected"
-}
-
 # As root: lets this shell and all that it starts run before ordinary processes, so that what else
 # the machine does has little part in the figures.
 take_precedence() { chrt --rr --pid 1 "$$" 2>/dev/null || true; }

@@ -1,0 +1,78 @@
+//! The benchmarks of whole clusters, and of the commands that replay workload logs.
+//!
+//! Each `ci/bench-*` builds this program and runs one of its commands.
+
+mod failure;
+mod forecasts;
+mod log;
+mod molding;
+mod replays;
+mod simulator;
+mod swf;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::{Outcome, WrongUsage};
+
+/// Measure queuecast, and check that what is measured is what it is said to be.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Take the programs that are built already (cargo build --release).
+    // The script that runs this program reads it.
+    #[arg(long, global = true)]
+    no_build: bool,
+
+    #[command(subcommand)]
+    benchmark: Benchmark,
+}
+
+#[derive(Debug, Subcommand)]
+enum Benchmark {
+    Forecasts(forecasts::Arguments),
+    Molding(molding::Arguments),
+    Simulator(simulator::Arguments),
+    #[command(hide = true)]
+    Resident(simulator::Resident),
+}
+
+impl Benchmark {
+    /// The name of the script that runs it.
+    fn script(&self) -> &'static str {
+        match self {
+            Benchmark::Forecasts(_) => "ci/bench-forecasts",
+            Benchmark::Molding(_) => "ci/bench-molding",
+            Benchmark::Simulator(_) | Benchmark::Resident(_) => "ci/bench-simulator",
+        }
+    }
+
+    fn run(&self) -> Outcome {
+        match self {
+            Benchmark::Forecasts(arguments) => forecasts::run(arguments),
+            Benchmark::Molding(arguments) => molding::run(arguments),
+            Benchmark::Simulator(arguments) => simulator::run(arguments),
+            Benchmark::Resident(arguments) => arguments.run(),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let benchmark = Arguments::parse().benchmark;
+    // What the tests share fails by panicking. What it made is taken away as the panic unwinds.
+    let Ok(outcome) = catch_unwind(AssertUnwindSafe(|| benchmark.run())) else { return ExitCode::FAILURE };
+    let script = benchmark.script();
+    match outcome {
+        Ok(missed) => {
+            for target in &missed {
+                eprintln!("{script}: {target}");
+            }
+            if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            eprintln!("{script}: {error:#}");
+            if error.is::<WrongUsage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+        }
+    }
+}
