@@ -10,7 +10,7 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
 
 use crate::known::cluster::{Cluster, Queue};
-use crate::known::promised::promised_jobs;
+use crate::known::promised_jobs::promised_jobs;
 
 pub(crate) const NOW: i64 = 1_800_000_000;
 

@@ -10,6 +10,7 @@ pub(crate) mod genuine;
 pub(crate) mod names;
 pub(crate) mod privacy;
 pub(crate) mod promised;
+pub(crate) mod promised_jobs;
 pub(crate) mod reserved;
 pub(crate) mod rule_load_report;
 pub(crate) mod seen;

@@ -20,7 +20,7 @@ use crate::known::cluster::{Cluster, Ended, Live, Queue};
 use crate::known::genuine::Genuine;
 use crate::known::names::{first_partition, shared};
 use crate::known::privacy::Privacy;
-use crate::known::promised::promised_jobs;
+use crate::known::promised_jobs::promised_jobs;
 use crate::known::shared_nodes::SharedNodes;
 use crate::known::submissions::Submissions;
 use crate::message::Message;
