@@ -63,8 +63,8 @@
 //!   holds for jobs that ask for as much of the others. A table for each distinct rest of a job's
 //!   [`Resources`] beside its CPUs keeps that exact.
 //! * *Grids* (`grid.rs`) stay by CPUs and time limits: a job that asks for little of the rest.
-//! * *Suspended jobs* hold memory and licences, and no CPUs. `sidecar/src/cluster/queue.rs` leaves
-//!   them out today; it gives them a phase, and `sidecar/src/plan/state.rs` makes them a
+//! * *Suspended jobs* hold memory and licences, and no CPUs. `sidecar/src/known/cluster/queue.rs`
+//!   leaves them out today; it gives them a phase, and `sidecar/src/plan/state.rs` makes them a
 //!   [`RunningJob`] whose [`RunningJob::holds`] has no CPUs. Nothing in here changes for them.
 //!
 //! **Bounds on the work.** At most [`MOST_PLACED`] jobs and tasks of arrays are placed, of one
