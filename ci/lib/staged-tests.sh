@@ -86,6 +86,7 @@ run_all() {
   done
   shift
   : >"$list.failed"
+  : >"$list.ended"
   while read -r manifest program <&3; do
     if ((current == count)); then
       wait -n
@@ -96,7 +97,7 @@ run_all() {
   done 3< <(longest_first "$list")
   wait
   echo "Ended after $((SECONDS - begin)) s"
-  [[ ! -s $list.failed ]]
+  all_ended "$list" && [[ ! -s $list.failed ]]
 }
 
 # run_program LIST MANIFEST PROGRAM [FILTER]: one of them, for the two beside this, under `under`.
@@ -110,12 +111,21 @@ run_program() {
     flock 4
     echo "     Running ${program##*/}"
     cat "$output"
+    echo "$program" >>"$list.ended"
     if [[ ! $passed ]]; then
       echo "Failed: ${program##*/}"
       echo "$manifest $program" >>"$list.failed"
     fi
   } 4>"$list.lock"
   rm -f "$output"
+}
+
+# all_ended LIST: fails unless every program of the list was run to its end, whatever came of it: on
+# a full disk, say, the shell that runs one may end before it.
+all_ended() {
+  [[ -e $1.ended ]] && (($(sort -u "$1.ended" | wc -l) == $(wc -l <"$1"))) && return
+  echo "Failed: not every program of $1 was run to its end"
+  return 1
 }
 
 # run_again RELEASE [FILTER]: the staged programs that failed, each once more and by itself: with a
@@ -146,7 +156,8 @@ longest_first() {
 finish_staged() {
   local release name log
   for release in "${!running[@]}"; do
-    wait "${running[$release]}" || true
+    # What failed is run again below. What never ran would not be missed there.
+    wait "${running[$release]}" || all_ended "$target/staged/$release/tests" || failed=1
     sed "s/^/[$release] /" "$target/staged/$release/log"
   done
   for release in "${!running[@]}"; do
