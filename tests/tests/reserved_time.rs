@@ -7,7 +7,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
-use end_to_end::{Began, Cluster, Job, Options, Past, Shared, TELLS_BEGIN, now, wait_for};
+use end_to_end::{Began, Cluster, Job, Options, Past, Shared, TELLS_BEGIN, now, wait_at_most, wait_for};
 use job_types::record::Record;
 use made_up_site::enforcing;
 use std::path::Path;
@@ -111,7 +111,8 @@ fn the_shell_of_salloc_and_the_tasks_of_srun_begin_within_a_second_of_their_time
     let at = now() + AHEAD_S;
     let option = format!("--reserve-at=uts{at}");
     let [salloc, srun] = ["salloc", "srun"].map(|command| at_terminal(&cluster, command, &SHAPE, &[&option]));
-    wait_for_running(&cluster, &["salloc", "srun"]);
+    let salloc = once_it_runs(&cluster, "salloc", salloc);
+    let srun = once_it_runs(&cluster, "srun", srun);
     assert!(now() < at, "the nodes were there late");
     for (command, tasks) in [(salloc, 1), (srun, 2)] {
         let began = began_at_terminal(command);
@@ -154,14 +155,25 @@ fn what_a_refusal_proposes_is_given_to_whoever_types_it() {
     assert!(array.contains("queuecast: no reservation: ") && array.contains("array"), "{array}");
 }
 
-/// Waits until jobs by these names run.
-fn wait_for_running(cluster: &Cluster, names: &[&str]) {
-    for name in names {
-        wait_for("the nodes to be there", SOON, || {
-            let states = cluster.output("squeue", &["--noheader", "--states=RUNNING", "--format=%T", "--name", name]);
-            (states == "RUNNING").then_some(())
-        });
+/// This srun or salloc, once the job that is called like it runs.
+///
+/// # Panics
+/// Where it ends before or does not come to run, with what it said and what the queue looks like.
+fn once_it_runs(cluster: &Cluster, name: &str, mut command: Child) -> Child {
+    let runs = wait_at_most(SOON, || {
+        let ended = command.try_wait().unwrap().is_some();
+        let states = cluster.output("squeue", &["--noheader", "--states=RUNNING", "--format=%T", "--name", name]);
+        (ended || states == "RUNNING").then_some(!ended)
+    });
+    if runs != Some(true) {
+        let queue = cluster.output("squeue", &["--states=all", "--format=%i %j %T %r %S %e %N"]);
+        let nodes = cluster.output("sinfo", &["--Node", "--format=%N %T %E"]);
+        let _ = command.kill();
+        let output = command.wait_with_output().unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        panic!("{name} did not come to run: {}\n{}{printed}{queue}\n{nodes}", output.status, said(&output));
     }
+    command
 }
 
 /// When what an srun or salloc ran began, once it has ended.
@@ -190,7 +202,8 @@ fn a_wait_on_the_nodes_outlasts_restarts_and_suspension_and_ends_with_scancel() 
     for job in [&steady, &suspended, &late, &cancelled] {
         wait_for_nodes(job);
     }
-    wait_for_running(&cluster, &["salloc", "srun"]);
+    let salloc = once_it_runs(&cluster, "salloc", salloc);
+    let srun = once_it_runs(&cluster, "srun", srun);
 
     for job in [&suspended, &late] {
         let _ = cluster.output("scontrol", &["suspend", &job.id]);
@@ -236,7 +249,7 @@ fn a_clock_that_is_set_during_the_wait_ends_it_at_its_time_by_that_clock() {
         let option = format!("--reserve-at=uts{at}");
         let salloc = at_terminal_by(&clock.variables(), &cluster, "salloc", &SMALL, &[&option]);
         wait_for_nodes(&batch);
-        wait_for_running(&cluster, &["salloc"]);
+        let salloc = once_it_runs(&cluster, "salloc", salloc);
         clock.set_ahead(shift_s);
         assert!(now() < at - shift_s.max(0), "it came too late to be seen");
         // What the job itself runs has the machine's clock on the node; in salloc it has salloc's.
