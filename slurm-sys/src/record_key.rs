@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Reads the key.
 ///
@@ -45,7 +46,9 @@ pub fn read_or_make(path: &Path) -> io::Result<SealKey> {
 
 /// Puts a new key in place, unless another one was put there in the meantime.
 fn make(path: &Path) -> io::Result<()> {
-    let unfinished = path.with_extension(format!("new-{}", std::process::id()));
+    // Several threads of slurmctld may want the first key at once: each has a file of its own.
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let unfinished = path.with_extension(format!("new-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)));
     // The filter reads it as Slurm's user, also where root's daemon has made it.
     let mut file = create_new(&unfinished, 0o600)?;
     let put = fill(&mut file).and_then(|()| match fs::hard_link(&unfinished, path) {
@@ -68,6 +71,7 @@ fn fill(file: &mut File) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::sync::Barrier;
 
     #[test]
     fn a_key_is_made_once_for_its_owner_alone_and_is_then_the_key() {
@@ -81,6 +85,28 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
         fs::remove_file(&path).unwrap();
         assert_ne!(read_or_make(&path).unwrap(), key);
+    }
+
+    #[test]
+    fn threads_that_want_the_first_key_at_once_all_get_the_same() {
+        for _ in 0..50 {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("record-key");
+            let start = Barrier::new(4);
+            let keys: Vec<SealKey> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4)
+                    .map(|_| {
+                        scope.spawn(|| {
+                            start.wait();
+                            read_or_make(&path).unwrap()
+                        })
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert!(keys.iter().all(|key| *key == read(&path).unwrap()));
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
+        }
     }
 
     #[test]
