@@ -50,7 +50,9 @@ test_machine() {
   run_section Install
   run_section Configure
   say "a past for the forecasts: a workload of the Lublin-Feitelson model as records in slurmdbd"
-  show in_machine queuecast import-swf --embedded --into slurmdbd --processors 16 --cpus-per-node 4
+  show in_machine sacctmgr --immediate add cluster past
+  show in_machine queuecast import-swf --embedded --into slurmdbd --cluster past --processors 16 --cpus-per-node 4
+  in_machine sed -i 's/^#earlier_clusters = .*/earlier_clusters = ["past"]/' /etc/slurm/queuecast.toml
   run_section Start
   check_unit
   run_section Check

@@ -61,6 +61,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "now-365days", allow_hyphen_values = true)]
     since: String,
 
+    /// With --slurmdbd: the jobs of this cluster [default: ClusterName of slurm.conf].
+    #[arg(long, value_name = "NAME", requires = "slurmdbd")]
+    cluster: Option<String>,
+
     /// With --slurmdbd: until when jobs ended.
     #[arg(long, value_name = "TIME", default_value = "now", allow_hyphen_values = true)]
     until: String,
@@ -208,14 +212,17 @@ fn of_slurmdbd(arguments: &Arguments) -> Result<(Log, Remarks, String), Failure>
         return Err(Failure::Input(anyhow!("--since lies behind --until, and nothing ended in between")));
     }
     let jobs = SlurmdbdJobs {
-        cluster: None,
+        cluster: arguments.cluster.as_deref(),
         // What ends in the last second belongs to it.
         ended: since..until.saturating_add(1),
         processors: arguments.log_file.processors.map(|processors| u64::from(processors.get())),
         with_partition_names: true,
     };
     let (log, remarks) = read_slurmdbd(&jobs).map_err(Failure::No)?;
-    let cluster = client::site().map_err(|error| Failure::No(error.into()))?.cluster;
+    let cluster = match &arguments.cluster {
+        Some(cluster) => cluster.clone(),
+        None => client::site().map_err(|error| Failure::No(error.into()))?.cluster,
+    };
     Ok((log, remarks, cluster))
 }
 

@@ -31,6 +31,11 @@ use self::past::{JobNumbers, TimeScale};
 /// machine are left out. `sacct` then shows them as it shows any job, and queuecastd learns from
 /// them. Nothing is submitted, and no user of the log needs to exist on the machine.
 ///
+/// They go into a cluster that is there for imports alone (`sacctmgr add cluster past`), never into
+/// one where a slurmctld has registered, so that `sacctmgr delete cluster past` takes them out
+/// again. queuecastd counts them as its own cluster's past where [history] earlier_clusters of
+/// queuecast.toml names that cluster.
+///
 /// The records go through slurmdbd itself, so no database password is needed, but slurmdbd takes
 /// them only from root, SlurmUser and its administrators. All of them are written, or none.
 #[derive(Debug, Args)]
@@ -49,7 +54,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "DESTINATION")]
     into: Destination,
 
-    /// The cluster whose jobs they become [default: ClusterName of slurm.conf].
+    /// The cluster whose jobs they become: one that no slurmctld has registered. Needed with
+    /// --into slurmdbd.
     #[arg(long, value_name = "NAME")]
     cluster: Option<String>,
 
@@ -61,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N")]
     cpus_per_node: Option<NonZeroU32>,
 
-    /// The partition of all jobs [default: the cluster's default partition].
+    /// The partition of all jobs [default: the default partition of the cluster of slurm.conf].
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
 
@@ -123,17 +129,15 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  queuecast import-swf SDSC-SP2-1998-4.2-cln.swf.gz --into slurmdbd
-      two years of a 128-node machine, ending now
-  queuecast import-swf CEA-Curie-2011-2.1-cln.swf.gz --into slurmdbd --cpus-per-node 16 --queues-as-partitions --last 50000
-  queuecast import-swf --embedded --processors 32 --cpus-per-node 4 --model-jobs 5000 --into slurmdbd --map-user @1:alice
+  sacctmgr add cluster past && queuecast import-swf SDSC-SP2-1998-4.2-cln.swf.gz --into slurmdbd --cluster past
+      two years of a 128-node machine, ending now; `sacctmgr delete cluster past` removes them, and
+      slurmdbd brings the records back with the name, so that the next one needs another
+  queuecast import-swf CEA-Curie-2011-2.1-cln.swf.gz --into slurmdbd --cluster past --cpus-per-node 16 --queues-as-partitions --last 50000
+  queuecast import-swf --embedded --processors 32 --cpus-per-node 4 --model-jobs 5000 --into slurmdbd --cluster past --map-user @1:alice
       made-up jobs for a cluster of eight nodes, the busiest user's under the name of alice
-  sacctmgr add cluster past && queuecast import-swf LOG --into slurmdbd --cluster past --partition main
-      into a cluster of its own, which `sacctmgr delete cluster past` removes; slurmdbd brings the
-      records back with the name, so that the next one needs another
   queuecast import-swf --embedded --seed 7 --into swf > model.swf
       the made-up workload itself, as a log
-  queuecast import-swf LOG --into slurmdbd --dry-run
+  queuecast import-swf LOG --into slurmdbd --cluster past --dry-run
       what would be written, and what would be left out and why";
 
 /// Where the jobs go.

@@ -62,6 +62,9 @@ pub struct HistorySettings {
     pub window_seconds: i64,
     /// `maximum_jobs`: how many ended jobs are read at the start, the latest ones.
     pub maximum_jobs: u64,
+    /// `earlier_clusters`: other clusters of the same slurmdbd whose ended jobs count as this
+    /// cluster's past, by their names.
+    pub earlier_clusters: Vec<String>,
 }
 
 /// `[wait]`.
@@ -142,7 +145,11 @@ impl Default for Configuration {
         Self {
             state_directory: PathBuf::from("/var/spool/queuecast"),
             snapshot: SnapshotSettings { interval_seconds: 30, maximum_age_seconds: 10 * crate::duration::MINUTE_SECONDS },
-            history: HistorySettings { window_seconds: 365 * crate::duration::DAY_SECONDS, maximum_jobs: 1_000_000 },
+            history: HistorySettings {
+                window_seconds: 365 * crate::duration::DAY_SECONDS,
+                maximum_jobs: 1_000_000,
+                earlier_clusters: Vec::new(),
+            },
             wait: WaitSettings { confidence: 0.95 },
             policy: Policies::default(),
             changes: ChangesSettings { per_second: 10 },

@@ -32,6 +32,17 @@ use crate::client::value::owned_text;
 use crate::job_number::selected_job;
 use crate::{bindings, errno};
 
+/// A cluster that slurmdbd knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownCluster {
+    /// Its name.
+    pub name: String,
+    /// Whether a slurmctld has ever registered there, so that jobs of a real cluster are recorded
+    /// under this name. slurmdbd forgets the address of a slurmctld that has gone, but never the
+    /// version of its messages (src/plugins/accounting_storage/mysql/as_mysql_cluster.c).
+    pub is_live: bool,
+}
+
 /// A user in an account of a cluster, or the account itself where there is no user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Association {
@@ -94,16 +105,20 @@ impl AccountingWriter {
     /// # Errors
     ///
     /// Where slurmdbd does not answer.
-    pub fn clusters(&mut self) -> Result<Vec<String>, WriteError> {
+    pub fn clusters(&mut self) -> Result<Vec<KnownCluster>, WriteError> {
         let connection = self.connection;
         // SAFETY: the connection is open; a null condition asks for all; the list is ours from
         // here.
         let received = receive("list its clusters", || unsafe { libslurm().slurmdb_clusters_get(connection, ptr::null_mut()) })?;
-        let mut names = Vec::new();
-        // SAFETY: slurmdbd answers with a list of such records, whose names are null or
-        // null-terminated.
-        unsafe { received.for_each_record(|cluster: &bindings::slurmdb_cluster_rec_t| names.extend(owned_text(cluster.name))) };
-        Ok(names)
+        let mut clusters = Vec::new();
+        let add = |cluster: &bindings::slurmdb_cluster_rec_t| {
+            // SAFETY: the name is null or null-terminated.
+            let name = unsafe { owned_text(cluster.name) };
+            clusters.extend(name.map(|name| KnownCluster { name, is_live: cluster.rpc_version != 0 }));
+        };
+        // SAFETY: slurmdbd answers with a list of such records.
+        unsafe { received.for_each_record(add) };
+        Ok(clusters)
     }
 
     /// The names of all accounts.

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// at once.
 pub const QUICK: &str = "[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"off\"\n[log]\nlevel = \"debug\"\n";
 
+/// The cluster of slurmdbd that holds imported jobs, and that `queuecastd` reads beside its own.
+pub const IMPORTED: &str = "past";
+
 /// How long a snapshot is waited for. Everything but the outage of slurmctld's own connection to
 /// slurmdbd, which it tries again every now and then, is much faster.
 pub const PATIENCE: Duration = Duration::from_secs(180);
@@ -39,10 +42,21 @@ impl Cluster {
     /// Where `queuecast import-swf` fails.
     pub fn import_model(&self, users: u32, jobs: u32, time_scale: f64) {
         let [users, jobs, time_scale] = [users.to_string(), jobs.to_string(), time_scale.to_string()];
-        let from = ["import-swf", "--into", "slurmdbd", "--embedded"];
-        let model = ["--model-users", &users, "--model-jobs", &jobs, "--time-scale", &time_scale];
-        let imported = self.run("queuecast", &[&from[..], &model[..]].concat());
-        assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+        let _ = self.import(&["--embedded", "--model-users", &users, "--model-jobs", &jobs, "--time-scale", &time_scale]);
+    }
+
+    /// Puts jobs into slurmdbd by `queuecast import-swf` with these arguments, under the name
+    /// [`IMPORTED`], and has `queuecastd` read them when it starts. Returns what the command said.
+    ///
+    /// # Panics
+    /// Where it fails.
+    pub fn import(&self, arguments: &[&str]) -> String {
+        let _ = self.output("sacctmgr", &["--immediate", "add", "cluster", IMPORTED]);
+        let said = self.output("queuecast", &[&["import-swf", "--into", "slurmdbd", "--cluster", IMPORTED], arguments].concat());
+        let path = self.path("etc/queuecast.toml");
+        let written = std::fs::read_to_string(&path).expect("the configuration");
+        std::fs::write(&path, with_imported(&written)).expect("the directory is ours");
+        said
     }
 
     /// Runs so many short jobs to their end, one after the other.
@@ -117,6 +131,14 @@ impl Cluster {
     pub fn wait_for_snapshot(&self) {
         wait_for("the first snapshot", PATIENCE, || self.state_directory().join("snapshot").exists().then_some(()));
     }
+}
+
+/// A configuration of `queuecastd` by which the jobs of [`IMPORTED`] are read as well.
+#[must_use]
+pub fn with_imported(configuration: &str) -> String {
+    let table = "[history]\n";
+    let setting = format!("{table}earlier_clusters = [\"{IMPORTED}\"]\n");
+    if configuration.contains(table) { configuration.replacen(table, &setting, 1) } else { format!("{configuration}{setting}") }
 }
 
 impl Daemon {

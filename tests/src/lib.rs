@@ -20,7 +20,7 @@ mod shared;
 pub use began::{Began, TELLS_BEGIN};
 pub use clock::ShiftedClock;
 pub use cluster::{Cluster, Options, install_plugins};
-pub use daemon::{Daemon, PATIENCE, QUICK};
+pub use daemon::{Daemon, IMPORTED, PATIENCE, QUICK, with_imported};
 pub use job::{Job, Submitted};
 pub use past::{LARGE_WAIT, Past, now};
 pub use shared::Shared;

@@ -36,8 +36,7 @@ fn a_burst_of_jobs_makes_a_deferred_job_eligible_earlier_and_its_promise_is_kept
     let path = cluster.path("past.swf");
     std::fs::write(&path, past()).unwrap();
     let map = format!("1:{USER}");
-    let import = ["import-swf", path.to_str().unwrap(), "--into", "slurmdbd", "--map-user", &map, "--partition", "main"];
-    let _ = cluster.output("queuecast", &import);
+    let _ = cluster.import(&[path.to_str().unwrap(), "--map-user", &map, "--partition", "main"]);
     let mut daemon = cluster.start_queuecastd();
     cluster.snapshot_with("the past", |snapshot| snapshot.provenance().ended_jobs == 150);
     let at = now() + 180;

@@ -220,8 +220,7 @@ fn a_deferred_job_begins_earlier_once_jobs_are_known_to_wait_longer() {
     let path = cluster.path("past.swf");
     std::fs::write(&path, log).unwrap();
     let map = format!("1:{USER}");
-    let _ = cluster
-        .output("queuecast", &["import-swf", path.to_str().unwrap(), "--into", "slurmdbd", "--map-user", &map, "--partition", "main"]);
+    let _ = cluster.import(&[path.to_str().unwrap(), "--map-user", &map, "--partition", "main"]);
     let _daemon = cluster.start_queuecastd();
     // The daemon may move it again between two looks at it.
     let (changed, after) = wait_for("the job to be moved", PATIENCE, || {

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Daemon, Options, PATIENCE, QUICK, now, wait_for};
+use end_to_end::{Cluster, Daemon, IMPORTED, Options, PATIENCE, QUICK, now, wait_for};
 use job_types::options::Mode;
 use job_types::size::Unit;
 use predictor_core::forecast::RunTimeForecaster;
@@ -179,6 +179,38 @@ fn once_publishes_one_snapshot_of_all_and_none_while_a_source_is_away() {
         cluster.daemon("start", name);
     }
     assert_eq!(cluster.snapshot().unwrap().generation(), 2);
+}
+
+/// Three jobs that ended in another cluster.
+const ELSEWHERE: &str = "\
+; MaxNodes: 8
+; MaxProcs: 32
+1 0 10 100 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1
+2 50 10 100 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1
+3 90 10 100 4 -1 -1 4 600 -1 1 1 1 -1 1 -1 -1 -1
+";
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn it_learns_from_earlier_clusters_and_passes_over_one_that_slurmdbd_does_not_know() {
+    let cluster = Cluster::up_for_queuecastd(QUICK);
+    let log = cluster.path("log/elsewhere.swf");
+    std::fs::write(&log, ELSEWHERE).unwrap();
+    let import = [log.to_str().unwrap()];
+    let _ = cluster.import(&import);
+    let path = cluster.path("etc/queuecast.toml");
+    let written = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, written.replace("= [\"past\"]", "= [\"nowhere\", \"past\"]")).unwrap();
+    cluster.run_jobs(1);
+    let _daemon = cluster.start_queuecastd();
+    let snapshot = cluster.snapshot_with("its own job and theirs", |snapshot| ended_jobs(snapshot) == 4);
+    // What ends there meanwhile is learnt as well, and nothing twice.
+    let _ = cluster.run("queuecast", &[&["import-swf", "--into", "slurmdbd", "--cluster", IMPORTED, "--again"], &import[..]].concat());
+    cluster.snapshot_with("the same jobs once more, which ended just now", |snapshot| ended_jobs(snapshot) == 7);
+    let generation = snapshot.generation();
+    cluster.snapshot_with("more snapshots", |snapshot| snapshot.generation() > generation + 4);
+    let told = cluster.log("queuecastd").lines().filter(|line| line.contains("does not know this cluster")).count();
+    assert_eq!((told, ended_jobs(&cluster.snapshot().unwrap())), (1, 7));
 }
 
 #[test]

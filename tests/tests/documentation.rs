@@ -107,8 +107,7 @@ fn site() -> Cluster {
         .option("conf-line", "PriorityType=priority/multifactor");
     let cluster = Cluster::up(&options);
     std::fs::write(cluster.path("log/past.swf"), log()).unwrap();
-    let said =
-        cluster.output("queuecast", &["import-swf", "past.swf", "--into", "slurmdbd", "--map-user", "1:games", "--partition", "batch"]);
+    let said = cluster.import(&["past.swf", "--map-user", "1:games", "--partition", "batch"]);
     assert!(said.contains("imported 400 jobs"), "{said}");
     cluster
 }

@@ -5,7 +5,7 @@
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use end_to_end::{Cluster, Options, PATIENCE, wait_for};
+use end_to_end::{Cluster, IMPORTED, Options, PATIENCE, wait_for};
 use simulator::swf::{Log, Reader, Record, Status};
 
 /// Four jobs on a machine of 16 processors, four to a node: one that completed, one that failed,
@@ -24,27 +24,44 @@ const LOG: &str = "\
 ";
 const ENDS_AT: i64 = 1_750_000_000;
 
-fn import(cluster: &Cluster, arguments: &[&str]) -> Output {
+/// A cluster, and beside it one that is there for imports alone.
+fn cluster() -> Cluster {
+    let cluster = Cluster::up(&Options::plain());
+    add_cluster(&cluster, IMPORTED);
+    cluster
+}
+
+fn add_cluster(cluster: &Cluster, name: &str) {
+    let _ = cluster.output("sacctmgr", &["--immediate", "add", "cluster", name]);
+}
+
+/// Imports into a cluster.
+fn import(cluster: &Cluster, name: &str, arguments: &[&str]) -> Output {
     std::fs::write(cluster.path("log/tiny.swf"), LOG).unwrap();
-    let mut all = vec!["import-swf", "--into", "slurmdbd"];
-    all.extend(arguments);
-    cluster.run("queuecast", &all)
+    cluster.run("queuecast", &[&["import-swf", "--into", "slurmdbd", "--cluster", name], arguments].concat())
 }
 
 fn import_tiny(cluster: &Cluster, arguments: &[&str]) -> Output {
+    import_tiny_into(cluster, IMPORTED, arguments)
+}
+
+fn import_tiny_into(cluster: &Cluster, name: &str, arguments: &[&str]) -> Output {
     let ends_at = format!("@{ENDS_AT}");
-    let mut all = vec!["tiny.swf", "--ends-at", &ends_at];
-    all.extend(arguments);
-    import(cluster, &all)
+    import(cluster, name, &[&["tiny.swf", "--ends-at", &ends_at], arguments].concat())
 }
 
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
+/// What sacct shows of the imported jobs.
 fn sacct(cluster: &Cluster, format: &str) -> Vec<String> {
+    sacct_of(cluster, IMPORTED, format)
+}
+
+fn sacct_of(cluster: &Cluster, name: &str, format: &str) -> Vec<String> {
     let mut command = cluster.prepare("sacct");
-    command.args(["-X", "-a", "-n", "-P", "-S", "2000-01-01", "-o", format]).env("SLURM_TIME_FORMAT", "%s");
+    command.args(["--clusters", name, "-X", "-a", "-n", "-P", "-S", "2000-01-01", "-o", format]).env("SLURM_TIME_FORMAT", "%s");
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let mut lines: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
@@ -55,7 +72,7 @@ fn sacct(cluster: &Cluster, format: &str) -> Vec<String> {
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_log_becomes_records_of_the_past() {
-    let cluster = Cluster::up(&Options::plain());
+    let cluster = cluster();
 
     let output = import_tiny(&cluster, &["--format", "json"]);
     assert!(output.status.success(), "{}", said(&output));
@@ -95,22 +112,23 @@ fn a_log_becomes_records_of_the_past() {
     assert!(import_tiny(&cluster, &["--again"]).status.success());
     assert_eq!(sacct(&cluster, "JobID").len(), 8);
 
-    // A cluster of its own can be removed. slurmdbd brings its records back with its name, so that
+    // The cluster can be removed, with them. slurmdbd brings its records back with its name, so that
     // the next has another.
     let into = |name: &str, more: &[&str]| {
-        let _ = cluster.output("sacctmgr", &["--immediate", "add", "cluster", name]);
-        let output = import_tiny(&cluster, &[&["--cluster", name, "--jobs", "1-2"], more].concat());
+        add_cluster(&cluster, name);
+        let output = import_tiny_into(&cluster, name, &[&["--jobs", "1-2"], more].concat());
         assert!(output.status.success(), "{}", said(&output));
-        let clusters = format!("--clusters={name}");
-        let shown = cluster.output("sacct", &[&clusters, "-X", "-a", "-n", "-P", "-S", "2000-01-01", "-o", "JobName,Partition"]);
+        let shown = sacct_of(&cluster, name, "JobName,Partition");
         let _ = cluster.output("sacctmgr", &["--immediate", "delete", "cluster", name]);
         shown
     };
-    assert_eq!(into("past", &["--partition", "other"]), "app7|other\napp7|other");
-    assert_eq!(into("past2", &["--queues-as-partitions"]), "app7|express\napp7|express");
-    let own = cluster.name();
-    assert_eq!(cluster.output("sacctmgr", &["-n", "-P", "list", "cluster", "format=cluster"]), own);
-    assert_eq!(sacct(&cluster, "JobID").len(), 8, "those of the other cluster stay");
+    assert_eq!(into("past2", &["--partition", "other"]), ["app7|other"; 2]);
+    assert_eq!(into("past3", &["--queues-as-partitions"]), ["app7|express"; 2]);
+    let clusters = cluster.output("sacctmgr", &["-n", "-P", "list", "cluster", "format=cluster"]);
+    let mut clusters: Vec<&str> = clusters.lines().collect();
+    clusters.sort_unstable();
+    assert_eq!(clusters, [IMPORTED, &cluster.name()]);
+    assert_eq!(sacct(&cluster, "JobID").len(), 8, "those of the other clusters are gone alone");
 
     // A mapped user keeps what slurmdbd knows of him, and gets jobs under his own number.
     let level = || cluster.output("sacctmgr", &["-n", "-P", "show", "user", "root", "format=user,adminlevel,defaultaccount"]);
@@ -120,19 +138,26 @@ fn a_log_becomes_records_of_the_past() {
     assert_eq!(level(), before);
     assert!(sacct(&cluster, "JobName,User,UID").contains(&"app7|root|0".to_owned()));
 
-    // Live jobs are numbered as ever.
+    // The cluster's own jobs are numbered as ever, and alone among its records.
     let job = cluster.submit(&[], "true").job();
     assert!(job.id.parse::<u32>().unwrap() < 100, "{}", job.id);
     assert_eq!(job.end(PATIENCE), "COMPLETED");
+    wait_for("the record", PATIENCE, || {
+        (sacct_of(&cluster, &cluster.name(), "JobID,State") == [format!("{}|COMPLETED", job.id)]).then_some(())
+    });
+    let exported = cluster.run("queuecast", &["export-swf", "--since", "now-1hours"]);
+    let header = log(&exported.stdout).header;
+    let nodes = cluster.output("scontrol", &["show", "nodes", "-o"]).lines().count() as u64;
+    assert_eq!((header.max_nodes(), header.max_processors().map(|processors| processors % nodes)), (Some(nodes), Some(0)));
 
     // For a job that never started, some releases of sacct show the CPUs that it asked for as
     // allocated, others none.
     let job = cluster.submit(&["--hold", "-n4"], "true").job();
     assert!(cluster.run("scancel", &[&job.id]).status.success());
-    let cpus = |id: &str| cluster.output("sacct", &["-X", "-n", "-P", "-j", id, "-o", "AllocCPUS,ReqCPUS"]);
+    let cpus = |name: &str, id: &str| cluster.output("sacct", &["--clusters", name, "-X", "-n", "-P", "-j", id, "-o", "AllocCPUS,ReqCPUS"]);
     // slurmdbd learns of the end before it learns what was asked for.
-    let live = wait_for("the record", PATIENCE, || Some(cpus(&job.id)).filter(|cpus| cpus.ends_with("|4")));
-    assert_eq!(cpus("50000003"), live);
+    let own = wait_for("the record", PATIENCE, || Some(cpus(&cluster.name(), &job.id)).filter(|cpus| cpus.ends_with("|4")));
+    assert_eq!(cpus(IMPORTED, "50000003"), own);
 }
 
 /// Reads a log that a command wrote.
@@ -144,7 +169,8 @@ fn log(text: &[u8]) -> Log {
 /// in either form of times.
 fn the_past_is_read_back(cluster: &Cluster) {
     let (since, until) = (format!("@{}", ENDS_AT - 86_400), format!("@{ENDS_AT}"));
-    let output = cluster.run("queuecast", &["export-swf", "--since", &since, "--until", &until, "--partition-names"]);
+    let output =
+        cluster.run("queuecast", &["export-swf", "--cluster", IMPORTED, "--since", &since, "--until", &until, "--partition-names"]);
     assert!(output.status.success(), "{}", said(&output));
     let exported = log(&output.stdout);
     // Submission, wait, run time, CPUs that it had and asked for, limit, status, user, account.
@@ -167,12 +193,10 @@ fn the_past_is_read_back(cluster: &Cluster) {
     );
     let header = &exported.header;
     assert_eq!((header.unix_start_time(), header.partitions().len()), (Some(ENDS_AT - 9_100), 1));
-    let nodes = cluster.output("scontrol", &["show", "nodes", "-o"]).lines().count() as u64;
-    assert_eq!((header.max_nodes(), header.max_processors().map(|processors| processors % nodes)), (Some(nodes), Some(0)));
-    let without_names = cluster.run("queuecast", &["export-swf", "--since", &since, "--until", &until]);
+    let without_names = cluster.run("queuecast", &["export-swf", "--cluster", IMPORTED, "--since", &since, "--until", &until]);
     assert!(log(&without_names.stdout).header.partitions().is_empty());
-    let names = cluster.output("sacct", &["-X", "-a", "-n", "-P", "-S", "2000-01-01", "-o", "User,Account,JobName,Partition"]);
-    for name in names.split(['|', '\n']).filter(|name| !name.is_empty()) {
+    let names = sacct(cluster, "User,Account,JobName,Partition");
+    for name in names.iter().flat_map(|line| line.split('|')).filter(|name| !name.is_empty()) {
         let is_said = String::from_utf8_lossy(&without_names.stdout).split_whitespace().any(|word| word == name);
         assert!(!is_said, "{name} in {}", said(&without_names));
     }
@@ -180,7 +204,7 @@ fn the_past_is_read_back(cluster: &Cluster) {
     let columns = "JobIDRaw,JobName,User,Account,Partition,State,Submit,Eligible,Start,End,Elapsed,Suspended,ReqCPUS,AllocCPUS,ReqTRES,AllocTRES,Timelimit";
     for form in ["%s", "standard"] {
         let mut command = cluster.prepare("sacct");
-        command.args(["--allusers", "--duplicates", "--parsable2", "--starttime=2000-01-01", "--format", columns]);
+        command.args(["--clusters", IMPORTED, "--allusers", "--duplicates", "--parsable2", "--starttime=2000-01-01", "--format", columns]);
         let printed = command.env("SLURM_TIME_FORMAT", form).output().unwrap();
         std::fs::write(cluster.path("log/past.txt"), &printed.stdout).unwrap();
         let read = cluster.run("queuecast", &["import-swf", "past.txt", "--into", "swf"]);
@@ -198,7 +222,7 @@ fn the_past_is_read_back(cluster: &Cluster) {
         serde_json::from_slice(&output.stdout).unwrap()
     };
     // A stretch of many empty years would take a minute.
-    let of_slurmdbd = assessed(&["--slurmdbd", "--since", &since, "--until", &until]);
+    let of_slurmdbd = assessed(&["--slurmdbd", "--cluster", IMPORTED, "--since", &since, "--until", &until]);
     let of_sacct = assessed(&["past.txt"]);
     assert_eq!(of_slurmdbd["past"], of_sacct["past"]);
     assert_eq!(of_slurmdbd["past"]["records"].as_u64(), Some(exported.records.len() as u64));
@@ -211,21 +235,38 @@ fn the_past_is_read_back(cluster: &Cluster) {
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn who_may_not_is_told_and_nothing_is_left_behind() {
-    let cluster = Cluster::up(&Options::plain());
+    let cluster = cluster();
     std::fs::write(cluster.path("jobs/tiny.swf"), LOG).unwrap();
     // Where nobody can read it, whatever the folder of the build allows.
     let program = cluster.path("jobs/queuecast");
     std::fs::copy(cluster.prepare("queuecast").get_program(), &program).unwrap();
     let mut command = cluster.prepare("runuser");
-    command.args(["-u", "nobody", "--"]).arg(&program).args(["import-swf", "tiny.swf", "--into", "slurmdbd"]);
+    command.args(["-u", "nobody", "--"]).arg(&program).args(["import-swf", "tiny.swf", "--into", "slurmdbd", "--cluster", IMPORTED]);
     let output = command.current_dir(cluster.path("jobs")).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("slurmdbd does not let this user"), "{}", said(&output));
     assert_eq!(sacct(&cluster, "JobID"), [""; 0]);
 
-    let output = import_tiny(&cluster, &["--cluster", "elsewhere"]);
+    let own = cluster.name();
+    // A cluster of which slurmdbd has no slurmctld's address any more is a real one all the same.
+    let registered = || {
+        let host = cluster.output("sacctmgr", &["-n", "-P", "list", "cluster", &own, "format=controlhost"]);
+        let output = import_tiny_into(&cluster, &own, &[]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(said(&output).contains(&format!("cluster {own:?} is a real one")), "{}", said(&output));
+        !host.is_empty()
+    };
+    assert!(registered());
+    cluster.daemon("stop", "slurmctld");
+    wait_for("slurmdbd to forget the address", PATIENCE, || (!registered()).then_some(()));
+    cluster.daemon("start", "slurmctld");
+    assert_eq!(sacct_of(&cluster, &own, "JobID"), [""; 0]);
+
+    let output = import_tiny_into(&cluster, "elsewhere", &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("slurmdbd does not know cluster \"elsewhere\" (it knows: "), "{}", said(&output));
+    let output = cluster.run("queuecast", &["import-swf", "--into", "slurmdbd", "tiny.swf"]);
+    assert!(said(&output).contains("say with --cluster which cluster"), "{}", said(&output));
 
     cluster.daemon("stop", "slurmdbd");
     let output = import_tiny(&cluster, &[]);
@@ -236,9 +277,9 @@ fn who_may_not_is_told_and_nothing_is_left_behind() {
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_made_workload_of_many_users_is_imported_fast() {
-    let cluster = Cluster::up(&Options::plain());
+    let cluster = cluster();
     let began = Instant::now();
-    let output = import(&cluster, &["--embedded", "--model-jobs", "50000", "--model-users", "300", "--cpus-per-node", "4"]);
+    let output = import(&cluster, IMPORTED, &["--embedded", "--model-jobs", "50000", "--model-users", "300", "--cpus-per-node", "4"]);
     assert!(output.status.success(), "{}", said(&output));
     // 200,000 jobs in a minute would be 15 s; the build may not be optimised, and others may use
     // the machine, of few processors. One record after the other would take longer than this.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use slurm_sys::accounting::{AccountingWriter, NewAssociation, PastJob};
+use slurm_sys::accounting::{AccountingWriter, KnownCluster, NewAssociation, PastJob};
 use slurm_sys::client::{self, controller};
 
 use super::names::Names;
@@ -59,8 +59,8 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
     // Before libslurm can end the process for a slurm.conf that it cannot use.
     let site = client::site()?;
     let mut slurmdbd = AccountingWriter::open().context("cannot connect to slurmdbd")?;
-    let cluster = known_cluster(&mut slurmdbd, plan.cluster.unwrap_or(&site.cluster))?;
-    let default_partition = default_partition(plan, &cluster, &site.cluster)?;
+    let cluster = cluster_for_imports(&slurmdbd.clusters()?, plan.cluster)?;
+    let default_partition = default_partition(plan, &site.cluster)?;
     let blocks = blocks(&mut slurmdbd, &cluster, plan.first_job_id)?;
     let earlier: Vec<&Block> = blocks.iter().filter(|block| block.log_name == plan.log_name).collect();
     ensure!(plan.is_repeated || earlier.is_empty(), already_there(&earlier, &cluster, plan.log_name));
@@ -92,27 +92,47 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
     Ok(Written { cluster, first_job_id: first, last_job_id: last, new_users: new.new_users, new_accounts: new.new_accounts })
 }
 
-fn known_cluster(slurmdbd: &mut AccountingWriter, name: &str) -> anyhow::Result<String> {
-    let clusters = slurmdbd.clusters()?;
-    let found = clusters.iter().find(|cluster| cluster.as_str() == name).cloned();
-    found.ok_or_else(|| {
-        let known = if clusters.is_empty() { "none".into() } else { clusters.join(", ") };
-        anyhow!("slurmdbd does not know cluster {name:?} (it knows: {known}); choose one with --cluster, or sacctmgr add cluster {name}")
-    })
+/// The cluster that is to hold the records, if it may: one that slurmdbd knows, and in whose name no
+/// slurmctld ever spoke. The records of a real cluster are what its site accounts by, and nobody
+/// could take imported ones out from between them.
+fn cluster_for_imports(clusters: &[KnownCluster], name: Option<&str>) -> anyhow::Result<String> {
+    let names = |clusters: &mut dyn Iterator<Item = &KnownCluster>| {
+        let names: Vec<&str> = clusters.map(|cluster| cluster.name.as_str()).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    let Some(name) = name else {
+        return Err(anyhow!(
+            "say with --cluster which cluster the records become: one that is there for imports alone (there are: {}); sacctmgr add \
+             cluster NAME makes one",
+            names(&mut clusters.iter().filter(|cluster| !cluster.is_live))
+        ));
+    };
+    let Some(cluster) = clusters.iter().find(|cluster| cluster.name == name) else {
+        return Err(anyhow!(
+            "slurmdbd does not know cluster {name:?} (it knows: {}); sacctmgr add cluster {name} makes it",
+            names(&mut clusters.iter())
+        ));
+    };
+    ensure!(
+        !cluster.is_live,
+        "cluster {name:?} is a real one, as a slurmctld has registered there: imported records would be counted among its own, and could \
+         not be taken out again; make a cluster for them (sacctmgr add cluster NAME), which queuecastd reads beside its own \
+         ([history] earlier_clusters)"
+    );
+    Ok(cluster.name.clone())
 }
 
-/// The partition of jobs whose names do not give one; asks slurmctld only where there are such
-/// jobs.
-fn default_partition(plan: &Plan<'_>, cluster: &str, own_cluster: &str) -> anyhow::Result<String> {
+/// The partition of jobs whose names do not give one: the default partition of the cluster of
+/// slurm.conf, whose past they are to be. Asks slurmctld only where there are such jobs.
+fn default_partition(plan: &Plan<'_>, own_cluster: &str) -> anyhow::Result<String> {
     if plan.jobs.iter().all(|job| plan.names.partition(job).is_some()) {
         return Ok(String::new());
     }
-    ensure!(cluster == own_cluster, "say with --partition which partition of cluster {cluster:?} the jobs ran in");
     let partitions = controller::partitions().context("cannot ask for the default partition; name one with --partition")?;
     let default = partitions.into_iter().find(|partition| partition.is_default);
     default
         .map(|partition| partition.name)
-        .ok_or_else(|| anyhow!("cluster {cluster:?} has no default partition: choose one with --partition"))
+        .ok_or_else(|| anyhow!("cluster {own_cluster:?} has no default partition: choose one with --partition"))
 }
 
 /// Where the imports of the past lie. Every import begins at the start of a slot, and where it
@@ -159,7 +179,7 @@ fn already_there(earlier: &[&Block], cluster: &str, log_name: &str) -> String {
     let ranges: Vec<String> = earlier.iter().map(|block| format!("{} to {}", block.first, block.last)).collect();
     format!(
         "cluster {cluster:?} already holds {records} records of {log_name} (jobs {}); add --again to add the log once more, or import it \
-         into a cluster of its own (sacctmgr add cluster NAME; --cluster NAME), which can be removed (sacctmgr delete cluster NAME)",
+         into another cluster (sacctmgr add cluster NAME; --cluster NAME), and remove this one (sacctmgr delete cluster {cluster})",
         ranges.join(", ")
     )
 }
@@ -301,10 +321,26 @@ fn progress(plan: &Plan<'_>) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, free_numbers, read_mark};
+    use super::{Block, KnownCluster, cluster_for_imports, free_numbers, read_mark};
 
     fn block(first: u32, last: u32) -> Block {
         Block { log_name: "log".into(), first, last }
+    }
+
+    #[test]
+    fn only_a_cluster_that_no_slurmctld_ever_registered_is_imported_into() {
+        let cluster = |name: &str, is_live| KnownCluster { name: name.into(), is_live };
+        let clusters = [cluster("live", true), cluster("past", false)];
+        assert_eq!(cluster_for_imports(&clusters, Some("past")).unwrap(), "past");
+        for (name, said) in [
+            (Some("live"), "\"live\" is a real one"),
+            (Some("elsewhere"), "(it knows: live, past)"),
+            (None, "for imports alone (there are: past)"),
+        ] {
+            let error = cluster_for_imports(&clusters, name).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+        assert!(cluster_for_imports(&clusters[..1], None).unwrap_err().to_string().contains("(there are: none)"));
     }
 
     #[test]

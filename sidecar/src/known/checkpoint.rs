@@ -40,11 +40,17 @@ pub(crate) struct Subject {
     cluster: String,
     pub(crate) window_seconds: i64,
     maximum_jobs: u64,
+    earlier_clusters: Vec<String>,
 }
 
 impl Subject {
     pub(crate) fn new(cluster: String, settings: &HistorySettings) -> Self {
-        Self { cluster, window_seconds: settings.window_seconds, maximum_jobs: settings.maximum_jobs }
+        Self {
+            cluster,
+            window_seconds: settings.window_seconds,
+            maximum_jobs: settings.maximum_jobs,
+            earlier_clusters: settings.earlier_clusters.clone(),
+        }
     }
 }
 
@@ -217,8 +223,13 @@ mod tests {
 
     const NOW: i64 = 1_800_000_000;
 
+    fn settings(earlier_clusters: &[&str]) -> HistorySettings {
+        let earlier_clusters = earlier_clusters.iter().map(|name| (*name).to_owned()).collect();
+        HistorySettings { window_seconds: 86_400, maximum_jobs: 1_000, earlier_clusters }
+    }
+
     fn subject(cluster: &str) -> Subject {
-        Subject::new(cluster.to_owned(), &HistorySettings { window_seconds: 86_400, maximum_jobs: 1_000 })
+        Subject::new(cluster.to_owned(), &settings(&[]))
     }
 
     fn kept_at(path: &Path, at: i64) {

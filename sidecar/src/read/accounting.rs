@@ -35,6 +35,7 @@ use crate::known::genuine::Genuine;
 use crate::known::names::{first_partition, shared};
 use crate::known::seen::Seen;
 use crate::message::{AccountingRead, Message};
+use crate::read::earlier_clusters::EarlierClusters;
 
 /// How much is read again each time.
 const OVERLAP_SECONDS: i64 = 300;
@@ -63,6 +64,7 @@ pub(crate) struct Request {
 /// Reads slurmdbd each time it is asked to.
 pub(crate) struct AccountingReader {
     cluster: String,
+    earlier_clusters: EarlierClusters,
     connection: Option<AccountingConnection>,
     /// One copy of each name of a partition, an account or a quality of service.
     names: HashSet<Arc<str>>,
@@ -100,6 +102,7 @@ impl AccountingReader {
     pub(crate) fn new(cluster: String, settings: &HistorySettings, now: i64, sender: Sender<Message>, genuine: Genuine) -> Self {
         Self {
             cluster,
+            earlier_clusters: EarlierClusters::new(&settings.earlier_clusters),
             connection: None,
             names: HashSet::new(),
             qos: HashMap::new(),
@@ -269,12 +272,12 @@ impl AccountingReader {
 
     /// Reads what ended in a window and tells what is new. Returns how many jobs that were.
     fn read_window(&mut self, window: Range<i64>) -> Result<Result<u64, Abandoned>, ClientError> {
-        let Self { cluster, connection: Some(connection), names, qos, seen, awaited, genuine, .. } = self else {
+        let Self { cluster, earlier_clusters, connection: Some(connection), names, qos, seen, awaited, genuine, .. } = self else {
             return Ok(Ok(0));
         };
         let mut told = Vec::new();
         let started = Instant::now();
-        let records = connection.ended_jobs(cluster, window.clone(), |record| {
+        let mut tell = |record: EndedJobRecord<'_>| {
             // What is not complete is not noted as seen either, and read again.
             let Some(job) = ended(&record, names, qos, genuine) else { return };
             let submitted = record.submitted.unwrap_or_default();
@@ -282,7 +285,9 @@ impl AccountingReader {
             if record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended) {
                 told.push(job);
             }
-        })?;
+        };
+        let records = connection.ended_jobs(cluster, window.clone(), &mut tell)?;
+        let records = records + earlier_clusters.read(connection, &window, &mut tell)?;
         tracing::debug!(from = window.start, to = window.end, records, new = told.len(), elapsed = ?started.elapsed(), "read ended jobs");
         self.width.learn(records);
         let count = u64::try_from(told.len()).unwrap_or(u64::MAX);

@@ -3,5 +3,6 @@
 
 pub(crate) mod accounting;
 pub(crate) mod controller;
+pub(crate) mod earlier_clusters;
 pub(crate) mod limits;
 pub(crate) mod queue_reader;

@@ -1,6 +1,6 @@
 //! The file as it is written: every key optional, each with its range.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 
@@ -11,6 +11,9 @@ use job_types::cluster_name::is_cluster_name;
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::{Admission, Policy, When, WithoutForecast};
 use job_types::time::Seconds;
+
+/// slurmdbd is asked once for each of them whenever ended jobs are read.
+const MOST_EARLIER_CLUSTERS: usize = 16;
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -48,6 +51,8 @@ struct SnapshotTable {
 struct HistoryTable {
     window: Option<Duration<DAY_SECONDS, { 3_650 * DAY_SECONDS }>>,
     maximum_jobs: Option<Count<1_000, 10_000_000>>,
+    #[serde(deserialize_with = "cluster_names")]
+    earlier_clusters: Vec<String>,
     // 59 waits are the fewest that bound their 95th percentile with 95 % confidence: 1 - 0.95^59 >
     // 0.95 > 1 - 0.95^58.
 }
@@ -128,6 +133,21 @@ fn clusters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Strin
     }
 }
 
+/// Names that clusters can have, each once.
+fn cluster_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    if names.len() > MOST_EARLIER_CLUSTERS {
+        return Err(D::Error::custom(format_args!("history.earlier_clusters has more than {MOST_EARLIER_CLUSTERS} names")));
+    }
+    let mut known = BTreeSet::new();
+    match names.iter().find(|name| !is_cluster_name(name) || !known.insert(name.as_str())) {
+        Some(name) => {
+            Err(D::Error::custom(format_args!("history.earlier_clusters: {name:?} is not the name of a cluster, or is there twice")))
+        }
+        None => Ok(names),
+    }
+}
+
 impl PolicyTable {
     /// This table's keys, and those of `rest` where it has none.
     fn over(&self, rest: &Policy) -> Policy {
@@ -172,6 +192,7 @@ impl File {
         if let Some(Count(jobs)) = self.history.maximum_jobs {
             configuration.history.maximum_jobs = jobs;
         }
+        configuration.history.earlier_clusters = self.history.earlier_clusters;
         if let Some(Fraction(confidence)) = self.wait.confidence {
             configuration.wait.confidence = confidence;
         }

@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 24, "{uncommented}");
+    assert_eq!(keys, 25, "{uncommented}");
 }
 
 #[test]
@@ -46,6 +46,7 @@ fn every_key_is_taken() {
         [history]
         window = "7-0"
         maximum_jobs = 2000
+        earlier_clusters = ["past", "old_name"]
         [wait]
         confidence = 0.9
         [policy]
@@ -78,7 +79,11 @@ fn every_key_is_taken() {
     let expected = Configuration {
         state_directory: "/s".into(),
         snapshot: SnapshotSettings { interval_seconds: 5, maximum_age_seconds: 150 },
-        history: HistorySettings { window_seconds: 7 * 86_400, maximum_jobs: 2_000 },
+        history: HistorySettings {
+            window_seconds: 7 * 86_400,
+            maximum_jobs: 2_000,
+            earlier_clusters: vec!["past".to_owned(), "old_name".to_owned()],
+        },
         wait: WaitSettings { confidence: 0.9 },
         policy: Policies {
             site: Policy {
@@ -127,6 +132,8 @@ fn a_wrong_value_is_told_with_its_line_and_with_what_is_allowed() {
         ("[snapshot]\ninterval = 30", ":2: ", "string"),
         ("[history]\nmaximum_jobs = -1", ":2: ", "1000 to 10000000"),
         ("[history]\nwindow = \"11000d\"", ":2: ", "1d to 3650d"),
+        ("[history]\nearlier_clusters = [\"a b\"]", ":2: ", "not the name of a cluster"),
+        ("[history]\nearlier_clusters = [\"past\", \"past\"]", ":2: ", "is there twice"),
         ("[wait]\nconfidence = 1.0", ":2: ", "0.5 to 0.999"),
         ("[wait]\nconfidence = nan", ":2: ", "0.5 to 0.999"),
         ("[policy]\nmin_gain = 5", ":2: ", "0 to 0.999"),

@@ -9,7 +9,7 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use super::page::{Block, Page, Shown, words_of};
-use crate::{Cluster, built};
+use crate::{Cluster, built, with_imported};
 
 /// What is run in the place of what is shown, and why. `CLUSTER` and `STATE` stand for the
 /// cluster's directory and its state directory, `JOB` for the job that was submitted last.
@@ -23,9 +23,12 @@ pub struct Substitution {
     pub because: &'static str,
 }
 
+/// Why commands ask about a past that is not the cluster's own.
+const IN_ANOTHER_CLUSTER: &str = "the past was imported into a cluster of its own";
+
 /// All that differs between what the pages show and what is run. Whatever is not here is run as it
 /// stands.
-pub const SUBSTITUTIONS: [Substitution; 8] = [
+pub const SUBSTITUTIONS: [Substitution; 11] = [
     Substitution { shown: "ci/demo", run: None, because: "continuous integration runs it by itself, and it takes minutes" },
     Substitution { shown: "ci/test", run: None, because: "this test is run by it" },
     Substitution {
@@ -43,6 +46,13 @@ pub const SUBSTITUTIONS: [Substitution; 8] = [
         run: Some("cat CLUSTER/log/queuecastd.log"),
         because: "systemd does not run here",
     },
+    Substitution {
+        shown: "sacct --allusers --allocations --duplicates",
+        run: Some("sacct --clusters=past --allusers --allocations --duplicates"),
+        because: IN_ANOTHER_CLUSTER,
+    },
+    Substitution { shown: "export-swf --", run: Some("export-swf --cluster past --"), because: IN_ANOTHER_CLUSTER },
+    Substitution { shown: "--slurmdbd", run: Some("--slurmdbd --cluster past"), because: IN_ANOTHER_CLUSTER },
     Substitution { shown: "/etc/slurm/", run: Some("CLUSTER/etc/"), because: "the cluster is a private one" },
     Substitution { shown: "/var/spool/queuecast", run: Some("STATE"), because: "the cluster is a private one" },
     Substitution { shown: "1234", run: Some("JOB"), because: "a job has the number that it gets" },
@@ -150,7 +160,8 @@ impl<'a> Reader<'a> {
 
     /// Writes the configuration that a page shows, with what a private cluster needs.
     pub fn configure(&self, text: &str) {
-        self.cluster.configure(&format!("[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"127.0.0.1:{}\"\n{text}", self.port));
+        let cluster = format!("[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"127.0.0.1:{}\"\n", self.port);
+        self.cluster.configure(&with_imported(&(cluster + text)));
     }
 
     /// Has the daemon take the configuration up.

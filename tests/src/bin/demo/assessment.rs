@@ -3,18 +3,20 @@
 
 use std::path::PathBuf;
 
-use end_to_end::{Cluster, project};
+use end_to_end::{Cluster, IMPORTED, project};
 
-/// Writes the report as a page that stays when the cluster is gone, and says the verdict.
+/// Writes the report as a page that stays when the cluster is gone, and says the verdict. slurmctld
+/// does not know the cluster that holds the imported past, so the processors are said here.
 ///
 /// # Errors
 ///
 /// What the command said, where it did not succeed.
-pub(crate) fn write(cluster: &Cluster) -> Result<(PathBuf, String), String> {
+pub(crate) fn write(cluster: &Cluster, processors: u32) -> Result<(PathBuf, String), String> {
     let page = project().join("target/assessment.html");
     let file = page.display().to_string();
-    let output = cluster
-        .run("queuecast", &["assess", "--slurmdbd", "--since", "now-3650days", "--name", "the demonstration's cluster", "--html", &file]);
+    let processors = processors.to_string();
+    let past = ["--slurmdbd", "--cluster", IMPORTED, "--since", "now-3650days", "--processors", &processors];
+    let output = cluster.run("queuecast", &[&["assess", "--name", "the demonstration's cluster", "--html", &file], &past[..]].concat());
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }

@@ -96,11 +96,10 @@ fn main() -> ExitCode {
     let map = format!("{}:root", workload.user);
     let scale = arguments.time_scale.to_string();
     let (log, cpus) = (log.display().to_string(), cpus.to_string());
-    let import = ["import-swf", &log, "--into", "slurmdbd", "--cpus-per-node", &cpus, "--time-scale", &scale, "--map-user", &map];
-    indented(&cluster.output("queuecast", &import));
+    indented(&cluster.import(&[&log, "--cpus-per-node", &cpus, "--time-scale", &scale, "--map-user", &map]));
 
     step("asking whether queuecast would pay here, from slurmdbd alone");
-    let assessed = assessment::write(&cluster);
+    let assessed = assessment::write(&cluster, NODES * workload.cpus_per_node());
     match &assessed {
         Ok((page, verdict)) => {
             indented(verdict);
