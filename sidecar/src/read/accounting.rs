@@ -35,7 +35,7 @@ use crate::known::genuine::Genuine;
 use crate::known::names::{first_partition, shared};
 use crate::known::seen::Seen;
 use crate::message::{AccountingRead, Message};
-use crate::read::earlier_clusters::EarlierClusters;
+use crate::read::earlier_clusters::{EarlierClusters, Stretch};
 
 /// How much is read again each time.
 const OVERLAP_SECONDS: i64 = 300;
@@ -198,7 +198,7 @@ impl AccountingReader {
             self.connection = Some(AccountingConnection::open()?);
         }
         if self.qos.is_empty() || self.is_deep() {
-            self.read_qos()?;
+            self.read_names()?;
         }
         if !std::mem::replace(&mut self.is_first, false)
             && let Err(abandoned) = self.read_recent(now)?
@@ -213,9 +213,11 @@ impl AccountingReader {
         self.last_deep.is_none_or(|last| last.elapsed() >= DEEP_INTERVAL)
     }
 
-    /// Reads the names of the qualities of service, which change hardly ever.
-    fn read_qos(&mut self) -> Result<(), ClientError> {
-        let Self { connection: Some(connection), names, qos, .. } = self else { return Ok(()) };
+    /// Reads the names of the qualities of service, and which clusters there are, which change
+    /// hardly ever.
+    fn read_names(&mut self) -> Result<(), ClientError> {
+        let Self { connection: Some(connection), earlier_clusters, names, qos, .. } = self else { return Ok(()) };
+        earlier_clusters.renew(connection)?;
         *qos = connection.qos_names()?.into_iter().map(|(id, name)| (id, shared(&name, names))).collect();
         Ok(())
     }
@@ -238,7 +240,7 @@ impl AccountingReader {
         while !rest.is_empty() {
             let window = self.width.first_of(&rest);
             rest.start = window.end;
-            if let Err(abandoned) = self.read_window(window)? {
+            if let Err(abandoned) = self.read_window(window, Stretch::Recent)? {
                 return Ok(Err(abandoned));
             }
         }
@@ -256,7 +258,7 @@ impl AccountingReader {
     fn read_past(&mut self) -> Result<Result<(), Abandoned>, ClientError> {
         while let Some((rest, most)) = self.past.clone() {
             let window = self.width.last_of(&rest);
-            let told = match self.read_window(window.clone())? {
+            let told = match self.read_window(window.clone(), Stretch::Past)? {
                 Ok(told) => told,
                 Err(abandoned) => return Ok(Err(abandoned)),
             };
@@ -271,7 +273,7 @@ impl AccountingReader {
     }
 
     /// Reads what ended in a window and tells what is new. Returns how many jobs that were.
-    fn read_window(&mut self, window: Range<i64>) -> Result<Result<u64, Abandoned>, ClientError> {
+    fn read_window(&mut self, window: Range<i64>, stretch: Stretch) -> Result<Result<u64, Abandoned>, ClientError> {
         let Self { cluster, earlier_clusters, connection: Some(connection), names, qos, seen, awaited, genuine, .. } = self else {
             return Ok(Ok(0));
         };
@@ -287,7 +289,7 @@ impl AccountingReader {
             }
         };
         let records = connection.ended_jobs(cluster, window.clone(), &mut tell)?;
-        let records = records + earlier_clusters.read(connection, &window, &mut tell)?;
+        let records = records + earlier_clusters.read(connection, &window, stretch, &mut tell)?;
         tracing::debug!(from = window.start, to = window.end, records, new = told.len(), elapsed = ?started.elapsed(), "read ended jobs");
         self.width.learn(records);
         let count = u64::try_from(told.len()).unwrap_or(u64::MAX);

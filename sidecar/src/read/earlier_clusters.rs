@@ -6,47 +6,70 @@ use std::ops::Range;
 
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
-/// Those clusters, and of which of them the log says already that slurmdbd does not know it.
+/// Those clusters.
 pub(crate) struct EarlierClusters(Vec<EarlierCluster>);
 
 struct EarlierCluster {
     name: String,
+    /// Whether slurmdbd knew it when it was asked last.
+    is_known: bool,
+    /// Whether the log says already that slurmdbd does not know it.
     is_told: bool,
 }
 
+/// Which stretch of time is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stretch {
+    /// One that is read once: an empty answer has to be confirmed.
+    Past,
+    /// One that is read again later.
+    Recent,
+}
+
 impl EarlierClusters {
-    /// The clusters by these names.
+    /// The clusters by these names, of which none is known until [`EarlierClusters::renew`].
     pub(crate) fn new(names: &[String]) -> Self {
-        Self(names.iter().map(|name| EarlierCluster { name: name.clone(), is_told: false }).collect())
+        Self(names.iter().map(|name| EarlierCluster { name: name.clone(), is_known: false, is_told: false }).collect())
     }
 
-    /// Calls `tell` for each of their jobs that ended in the window (Unix seconds, the end
-    /// excluded). Returns how many records that were. A cluster that slurmdbd does not know is
-    /// passed over, and the log says so once: what this cluster itself has done is learnt all the
-    /// same.
+    /// Asks slurmdbd which of them it knows. The log says once of each that it does not: what this
+    /// cluster itself has done is learnt all the same.
+    ///
+    /// # Errors
+    /// Where slurmdbd does not answer.
+    pub(crate) fn renew(&mut self, connection: &mut AccountingConnection) -> Result<(), ClientError> {
+        for cluster in &mut self.0 {
+            cluster.is_known = match connection.check(&cluster.name) {
+                Ok(()) => true,
+                Err(ClientError::ClusterUnknown { .. }) => false,
+                Err(error) => return Err(error),
+            };
+            if !cluster.is_known && !cluster.is_told {
+                tracing::warn!(cluster = cluster.name, "slurmdbd does not know this cluster of [history] earlier_clusters");
+            }
+            cluster.is_told = !cluster.is_known;
+        }
+        Ok(())
+    }
+
+    /// Calls `tell` for each job of those that are known that ended in the window (Unix seconds,
+    /// the end excluded). Returns how many records that were.
     ///
     /// # Errors
     /// Where slurmdbd or its database does not answer.
     pub(crate) fn read(
-        &mut self,
+        &self,
         connection: &mut AccountingConnection,
         window: &Range<i64>,
+        stretch: Stretch,
         tell: &mut dyn FnMut(EndedJobRecord<'_>),
     ) -> Result<usize, ClientError> {
         let mut records = 0;
-        for cluster in &mut self.0 {
-            match connection.ended_jobs(&cluster.name, window.clone(), &mut *tell) {
-                Ok(count) => {
-                    records += count;
-                    cluster.is_told = false;
-                }
-                Err(ClientError::ClusterUnknown { .. }) => {
-                    if !std::mem::replace(&mut cluster.is_told, true) {
-                        tracing::warn!(cluster = cluster.name, "slurmdbd does not know this cluster of [history] earlier_clusters");
-                    }
-                }
-                Err(error) => return Err(error),
-            }
+        for cluster in self.0.iter().filter(|cluster| cluster.is_known) {
+            records += match stretch {
+                Stretch::Past => connection.ended_jobs(&cluster.name, window.clone(), &mut *tell)?,
+                Stretch::Recent => connection.ended_jobs_at_once(&cluster.name, window.clone(), &mut *tell)?,
+            };
         }
         Ok(records)
     }

@@ -154,18 +154,24 @@ impl AccountingConnection {
             self.check(cluster)?;
             records = self.records(cluster, &window)?;
         }
-        let mut count = 0;
-        let show = |record: &slurmdb_job_rec_t| {
-            // SAFETY: its strings are null or null-terminated, and live as long as the record.
-            let record = unsafe { view(record) };
-            if let Some(record) = record.filter(|record| window.contains(&record.ended)) {
-                count += 1;
-                each(record);
-            }
-        };
-        // SAFETY: DBD_GET_JOBS_COND answers with a list of job records.
-        unsafe { records.for_each_record(show) };
-        Ok(count)
+        Ok(show_ended(&records, &window, &mut each))
+    }
+
+    /// The same, but an empty answer counts at once: for what is asked again anyway. It takes a
+    /// third of the time.
+    ///
+    /// # Errors
+    /// As [`AccountingConnection::ended_jobs`], without [`ClientError::ClusterUnknown`].
+    pub fn ended_jobs_at_once(
+        &mut self,
+        cluster: &str,
+        window: Range<i64>,
+        mut each: impl FnMut(EndedJobRecord<'_>),
+    ) -> Result<usize, ClientError> {
+        if window.is_empty() {
+            return Ok(0);
+        }
+        Ok(show_ended(&self.records(cluster, &window)?, &window, &mut each))
     }
 
     /// The names of all qualities of service, by their numbers.
@@ -251,6 +257,23 @@ impl AccountingConnection {
         self.end_transaction()?;
         Ok(records)
     }
+}
+
+/// Calls `each` for the records of an answer that ended in the window, and returns how many those
+/// were.
+fn show_ended(records: &OwnedList, window: &Range<i64>, each: &mut dyn FnMut(EndedJobRecord<'_>)) -> usize {
+    let mut count = 0;
+    let show = |record: &slurmdb_job_rec_t| {
+        // SAFETY: its strings are null or null-terminated, and live as long as the record.
+        let record = unsafe { view(record) };
+        if let Some(record) = record.filter(|record| window.contains(&record.ended)) {
+            count += 1;
+            each(record);
+        }
+    };
+    // SAFETY: DBD_GET_JOBS_COND answers with a list of job records.
+    unsafe { records.for_each_record(show) };
+    count
 }
 
 impl Drop for AccountingConnection {
