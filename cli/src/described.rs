@@ -19,8 +19,8 @@ use job_types::policy::Admission;
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{Bounds, Situation, Submission, Timeliness, mode_of};
-use predictor_core::forecast::{Claimed, JobShape, WaitForecaster};
+use predictor_core::decisions::{Bounds, Situation, Submission, Timeliness, mode_of};
+use predictor_core::forecasts::forecast::{Claimed, JobShape, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 

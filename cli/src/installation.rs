@@ -12,9 +12,9 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::FormatArguments;
 use job_types::time::UnixTime;
-use predictor_core::counters::Counted;
-use predictor_core::decision::Timeliness;
-use predictor_core::refusals::Refusals;
+use predictor_core::decisions::Timeliness;
+use predictor_core::decisions::counters::Counted;
+use predictor_core::decisions::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use site_rules::data::{self, DataFile};
 use slurm_conf::state_directory::{

@@ -12,7 +12,7 @@ use command_parts::failure::Failure;
 use command_parts::output::{self, Written};
 use job_types::number::{JobId, UserId};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::queue_plan::PlannedJob;
+use predictor_core::forecasts::queue_plan::PlannedJob;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 use slurm_sys::client::controller::{self, QueuedJob};

@@ -14,11 +14,12 @@ use command_parts::failure::Failure;
 use command_parts::output::{self, Written};
 use job_types::options::Mode;
 use job_types::time::UnixTime;
-use predictor_core::decision::{Timeliness, clocks_agree};
-use predictor_core::reliability::PartitionScore;
-use predictor_core::site::{Demand, Partition, Site};
+use predictor_core::decisions::Timeliness;
+use predictor_core::decisions::site::{Demand, Partition, Site};
+use predictor_core::forecasts::reliability::PartitionScore;
 use predictor_core::snapshot::Snapshot;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
+use predictor_core::upkeep::clocks_agree;
 use serde::Serialize;
 use slurm_conf::ConfigurationError;
 

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use common::{Said, Site, Wanted, now, said};
 use job_types::time::UnixTime;
-use predictor_core::counters::Counted;
+use predictor_core::decisions::counters::Counted;
 use serde_json::Value;
 use slurm_sys::bindings::SLURM_VERSION_NUMBER;
 use slurm_sys::version::Version;

@@ -7,7 +7,7 @@ use std::fs;
 
 use common::{Site, USER, Wanted, line, now, plan};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::queue_plan::QueuePlan;
+use predictor_core::forecasts::queue_plan::QueuePlan;
 use serde_json::{Value, json};
 
 fn planned() -> (Site, UnixTime) {

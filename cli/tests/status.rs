@@ -10,7 +10,7 @@ use job_types::options::Mode;
 use job_types::policy::{Admission, Policy};
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
-use predictor_core::counters::{COUNTERS, Counted, Counter};
+use predictor_core::decisions::counters::{COUNTERS, Counted, Counter};
 
 #[test]
 fn a_fresh_snapshot_is_shown_with_what_is_in_it() {

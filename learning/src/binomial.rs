@@ -5,7 +5,7 @@
 //! quantile's probability. The number of waits below it is then binomial, and an order statistic
 //! bounds the quantile at a stated confidence, whatever the distribution of waits is.
 
-use predictor_core::forecast::PERCENTILES;
+use predictor_core::forecasts::forecast::PERCENTILES;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 /// The rank, counted from 1, of the smallest observation that is an upper bound on the `quantile`

@@ -1,6 +1,6 @@
 //! How well a forecast distribution did, once the wait was known.
 
-use predictor_core::forecast::PERCENTILES;
+use predictor_core::forecasts::forecast::PERCENTILES;
 
 /// The randomised probability integral transform of a wait in seconds: where it lies in its
 /// forecast distribution, given by bounds on the percentiles 1 to 99. `part`, drawn evenly from 0

@@ -16,7 +16,9 @@ use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, UserPast, expected_run_time_s, let_running_end};
+use predictor_core::forecasts::past::{
+    Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, UserPast, expected_run_time_s, let_running_end,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 

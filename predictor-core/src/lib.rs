@@ -1,27 +1,16 @@
 //! Forecasts of wait and run time, decisions about submissions, and the snapshot that carries them.
 //!
 //! This is the pure part of queuecast: it does no I/O, knows no C, and takes the time as an
-//! argument.
+//! argument. It has four rooms, of which each knows those before it alone, but that the snapshot
+//! knows nothing of the upkeep:
+//!
+//! - [`forecasts`] is what is known of waits, run times and the queue.
+//! - [`decisions`] is what is done with a submission by them.
+//! - [`upkeep`] is what is done with a job that was promised something, from then on.
+//! - [`snapshot`] is how forecasts, and what else decisions ask, come from the daemon to those who
+//!   decide.
 
-pub mod admission;
-pub mod blend;
-pub mod class;
-pub mod counters;
-pub mod deadline_history;
-pub mod deadline_run_times;
-pub mod decision;
-pub mod forecast;
-pub mod levels;
-pub mod limits;
-pub mod past;
-pub mod promise;
-pub mod queue_plan;
-pub mod refusals;
-pub mod reliability;
-pub mod set_aside;
-pub mod shared_nodes;
-pub mod site;
+pub mod decisions;
+pub mod forecasts;
 pub mod snapshot;
-pub mod standing;
-pub mod trees;
-pub mod wait_model;
+pub mod upkeep;

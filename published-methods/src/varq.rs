@@ -15,7 +15,7 @@
 use job_types::job::WaitingJob;
 use job_types::time::{Seconds, UnixTime};
 use learning::waits::qbets::{CONFIDENCE, Qbets};
-use predictor_core::forecast::{ClassBounds, PERCENTILES};
+use predictor_core::forecasts::forecast::{ClassBounds, PERCENTILES};
 
 /// Width of the steps of the trajectory (Nurmi, Wolski and Brevik 2008, 3.1).
 pub const STEP: Seconds = Seconds(30);

@@ -1,7 +1,7 @@
 //! What a change of the queue does to the jobs in it.
 
 use job_types::time::UnixTime;
-use predictor_core::queue_plan::PlanObstacle;
+use predictor_core::forecasts::queue_plan::PlanObstacle;
 
 use crate::pass::Pass;
 use crate::placeholder::Placeholder;

@@ -2,7 +2,7 @@
 
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::queue_plan::ExpectedStart;
+use predictor_core::forecasts::queue_plan::ExpectedStart;
 
 use crate::pass::Pass;
 use crate::places::Places;

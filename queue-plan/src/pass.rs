@@ -1,7 +1,7 @@
 //! One pass over the queue: each waiting job placed under one assumption of run times.
 
 use job_types::time::UnixTime;
-use predictor_core::queue_plan::PlanObstacle;
+use predictor_core::forecasts::queue_plan::PlanObstacle;
 
 use crate::occupancy::Occupancy;
 use crate::placeholder::Placeholder;

@@ -1,7 +1,7 @@
 //! The plan of a queue: the starts of all waiting jobs under three assumptions of run times.
 
 use job_types::time::UnixTime;
-use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
+use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle};
 
 use crate::grid::{Grid, expected_start};
 use crate::occupancy::Occupancy;

@@ -2,7 +2,7 @@
 
 use crate::correction::corrected_to;
 use job_types::time::Seconds;
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::forecasts::forecast::RunTimeRange;
 
 /// What stands for a run time without an end: a year.
 pub const LONGEST: Seconds = Seconds(365 * 86_400);

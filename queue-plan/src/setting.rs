@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use job_types::number::JobId;
-use predictor_core::queue_plan::PlanObstacle;
+use predictor_core::forecasts::queue_plan::PlanObstacle;
 
 use crate::places::Places;
 use crate::resources::Resources;

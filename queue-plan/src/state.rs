@@ -4,7 +4,7 @@ use crate::resources::Resources;
 use crate::run_time::RunTimes;
 use job_types::number::JobId;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::queue_plan::PlanObstacle;
+use predictor_core::forecasts::queue_plan::PlanObstacle;
 
 /// The cluster as it is now. Nodes, partitions and reservations are known by their places in the
 /// lists here.

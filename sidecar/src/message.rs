@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use job_types::time::{Seconds, UnixTime};
 use learning::Change;
-use predictor_core::queue_plan::QueuePlan;
-use predictor_core::wait_model::WaitModel;
+use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::wait_model::WaitModel;
 use slurm_sys::client::ClientError;
 
 use crate::known::checkpoint::Reading;

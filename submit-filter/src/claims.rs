@@ -10,8 +10,8 @@
 //! has.
 
 use job_types::number::{PartitionIndex, UserId};
-use predictor_core::forecast::{Claimed, Claims};
-use predictor_core::site::Partition;
+use predictor_core::decisions::site::Partition;
+use predictor_core::forecasts::forecast::{Claimed, Claims};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Rows of the table. Each user takes one, and one more for each partition: enough for some hundred

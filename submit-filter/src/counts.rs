@@ -1,8 +1,8 @@
 //! What this process has counted, and the daemon's page that it is copied into.
 
 use parking_lot::RwLock;
-use predictor_core::counters::{COUNTERS, Counter};
-use predictor_core::refusals::{NotedRefusal, SHOWN};
+use predictor_core::decisions::counters::{COUNTERS, Counter};
+use predictor_core::decisions::refusals::{NotedRefusal, SHOWN};
 use slurm_sys::memory::{CountsPage, HandOver};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};

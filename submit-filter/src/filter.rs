@@ -23,14 +23,14 @@ use job_types::policy::{Admission, Policy};
 use job_types::record::{Record, SealKey};
 use job_types::size::Size;
 use job_types::time::UnixTime;
-use predictor_core::counters::Counter;
-use predictor_core::decision::{
+use predictor_core::decisions::counters::Counter;
+use predictor_core::decisions::refusals::NotedRefusal;
+use predictor_core::decisions::shared_nodes::SharedNode;
+use predictor_core::decisions::site::Partition;
+use predictor_core::decisions::{
     Arrival, Bounds, Decision, Gate, NoState, Refusal, Situation, Standing, Submission, decide, gate, governing as governing_partition,
 };
-use predictor_core::forecast::Claims;
-use predictor_core::refusals::NotedRefusal;
-use predictor_core::shared_nodes::SharedNode;
-use predictor_core::site::Partition;
+use predictor_core::forecasts::forecast::Claims;
 use predictor_core::snapshot::Snapshot;
 use site_rules::submission::Request;
 use slurm_sys::bindings::ESLURM_PATHNAME_TOO_LONG;

@@ -35,7 +35,7 @@ pub mod entry {
     use crate::guard::caught;
     use crate::state;
     use job_types::number::UserId;
-    use predictor_core::counters::Counter;
+    use predictor_core::decisions::counters::Counter;
     use slurm_sys::bindings::{self, job_desc_msg_t};
     use slurm_sys::job_description::{JobDescription, UserMessage};
     use std::ffi::{c_char, c_int, c_void};

@@ -2,7 +2,7 @@
 
 use job_types::options::{Asked, OptionError, VARIABLE_PREFIX};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
+use predictor_core::decisions::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
 use slurm_sys::job_description::{JobDescription, Minutes, Variables};
 
 /// Reads what the user asked for from the job's control environment, which the user can forge.

@@ -3,7 +3,7 @@
 use job_types::options::{HOLD_UNTIL_VARIABLE, SHARE_VARIABLE};
 use job_types::size::{Size, Unit};
 use job_types::time::Seconds;
-use predictor_core::decision::Changes;
+use predictor_core::decisions::Changes;
 use site_rules::field::Name;
 use site_rules::value::Value;
 use slurm_sys::job_description::JobDescription;

@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use forecasts::SnapshotForecasts;
 use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::counters::Counter;
+use predictor_core::decisions::counters::Counter;
 use site_rules::apply::{NOT_KNOWN_YET, RULE_FAILED, apply, apply_again};
 use site_rules::asked::{AsAsked, Overwritten};
 use site_rules::data::DataFile;

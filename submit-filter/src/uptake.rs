@@ -5,7 +5,7 @@ use crate::snapshot::Current;
 use crate::watch::Identity;
 use job_types::time::UnixTime;
 use parking_lot::{Mutex, RwLock};
-use predictor_core::decision::Timeliness;
+use predictor_core::decisions::Timeliness;
 use predictor_core::snapshot::{Announced, HEADER_LENGTH, Snapshot, SnapshotError};
 use slurm_sys::memory::{HandOver, HandOverError, Memory, open_trusted, read_start, read_whole};
 use std::io;

@@ -12,7 +12,7 @@ use job_types::time::Seconds;
 use made_up_site::enforcing;
 use object::{Object, ObjectSection, ObjectSymbol};
 use parking_lot::MutexGuard;
-use predictor_core::counters::Counter;
+use predictor_core::decisions::counters::Counter;
 use slurm_sys::bindings;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

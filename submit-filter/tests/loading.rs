@@ -5,7 +5,7 @@ mod common;
 
 use common::{Description, Plugin, Site};
 use made_up_site::enforcing;
-use predictor_core::counters::Counter;
+use predictor_core::decisions::counters::Counter;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 50;

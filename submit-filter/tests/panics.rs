@@ -6,7 +6,7 @@ mod common;
 
 use common::{Description, Plugin, Site, free, put_rules, read, text};
 use made_up_site::enforcing;
-use predictor_core::counters::Counter;
+use predictor_core::decisions::counters::Counter;
 use slurm_sys::bindings;
 
 /// The name of a job that the test's plugin panics about.

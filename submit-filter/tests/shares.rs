@@ -10,8 +10,8 @@ use job_types::policy::{Admission, Policy};
 use job_types::record::Record;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, enforcing};
-use predictor_core::admission::NeededShare;
-use predictor_core::shared_nodes::SharingJob;
+use predictor_core::decisions::deadline_methods::NeededShare;
+use predictor_core::decisions::shared_nodes::SharingJob;
 use predictor_core::snapshot::{PartitionState, SharedNodeState};
 use slurm_sys::bindings;
 

@@ -8,7 +8,7 @@ use job_submit_queuecast::filter::{Answer, State, submission};
 use job_types::number::UserId;
 use job_types::time::Seconds;
 use made_up_site::enforcing;
-use predictor_core::counters::Counter;
+use predictor_core::decisions::counters::Counter;
 use slurm_sys::job_description::{JobDescription, UserMessage};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
 use std::fs::{self, File};
@@ -330,7 +330,7 @@ fn counts_go_on_over_restarts_of_slurmctld_and_of_the_daemon() {
     let (owner, _) = site.page().read().unwrap();
     fs::remove_file(site.path().join("snapshot-memory")).unwrap();
     submit(&second);
-    let page = CountsPage::create(c"counts", predictor_core::refusals::SHOWN).unwrap();
+    let page = CountsPage::create(c"counts", predictor_core::decisions::refusals::SHOWN).unwrap();
     let memory = SealedMemory::of(c"snapshot", &bytes).unwrap();
     hand_over(site.path(), handed(&memory, &bytes), &page);
     submit(&second);
@@ -347,7 +347,7 @@ fn a_full_disk_hurts_neither_the_process_nor_the_jobs() {
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     assert!(submit(&state).1.contains("there is no forecast yet"));
     // The hand-over is a few bytes that no longer fit, and half a snapshot lies there.
-    let page = CountsPage::create(c"counts", predictor_core::refusals::SHOWN).unwrap();
+    let page = CountsPage::create(c"counts", predictor_core::decisions::refusals::SHOWN).unwrap();
     let bytes = good(1);
     let memory = SealedMemory::of(c"snapshot", &bytes).unwrap();
     let text = HandOver::by_this_process(handed(&memory, &bytes), HandedCounts { descriptor: page.descriptor() }).unwrap().to_string();

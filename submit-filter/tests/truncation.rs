@@ -7,7 +7,7 @@ mod common;
 use common::running::Running;
 use common::{Description, Plugin, Site, now, publish, snapshot_bytes};
 use made_up_site::enforcing;
-use predictor_core::counters::{Counted, Counter};
+use predictor_core::decisions::counters::{Counted, Counter};
 use std::fs::{self, OpenOptions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -5,11 +5,11 @@ use job_types::number::{AccountIndex, QosIndex, UserId};
 use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{FREE_CPUS, MadeUpSite, batch, ended_job, forecast_by, fork, running_job};
-use predictor_core::blend::BoundTable;
-use predictor_core::past::UserPast;
-use predictor_core::queue_plan::QueuePlan;
+use predictor_core::forecasts::blend::BoundTable;
+use predictor_core::forecasts::past::UserPast;
+use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::{PartitionState, RunningJob};
-use predictor_core::wait_model::WaitModel;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The present in Unix seconds.

@@ -5,7 +5,7 @@
 
 use end_to_end::{Cluster, PATIENCE, QUICK, now, wait_for};
 use job_types::record::WaitSource;
-use predictor_core::site::Site;
+use predictor_core::decisions::site::Site;
 use predictor_core::snapshot::Snapshot;
 
 /// The forecasts in force in the default partition, and on how many outcomes they rest.

@@ -4,8 +4,8 @@
 
 use end_to_end::{Cluster, Options, QUICK, now};
 use job_types::record::{Record, Written};
-use predictor_core::forecast::QueueForecaster;
-use predictor_core::site::Site;
+use predictor_core::decisions::site::Site;
+use predictor_core::forecasts::forecast::QueueForecaster;
 use std::time::Duration;
 
 const USER: &str = "games";

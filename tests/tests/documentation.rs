@@ -14,7 +14,7 @@ use end_to_end::documentation::{Block, Page, Reader, SUBSTITUTIONS};
 use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, project, wait_for};
 use job_types::options::OPTIONS;
 use made_up_site::enforcing;
-use predictor_core::decision::{AdmissionState, AdmissionWanted, ReservationState};
+use predictor_core::upkeep::{AdmissionState, AdmissionWanted, ReservationState};
 use slurm_conf::Configuration;
 
 /// Pages of what users do. They are read on a cluster with a known past, under a policy that
@@ -199,7 +199,7 @@ fn the_metrics_are_those_that_are_served(reader: &Reader<'_>) {
             assert!(cells[3].contains(&format!("`{label}`")), "{name} has the label {label}: {cells:?}");
         }
     }
-    let events: BTreeSet<&str> = predictor_core::counters::COUNTERS.iter().map(|(_, name, _)| *name).collect();
+    let events: BTreeSet<&str> = predictor_core::decisions::counters::COUNTERS.iter().map(|(_, name, _)| *name).collect();
     let explained = |part: &str| -> BTreeSet<&str> {
         let of_part = rows.iter().filter(|(heading, cells)| heading.contains(part) && cells.len() == 2);
         of_part.flat_map(|(_, cells)| cells[0].split(", ")).map(|name| name.trim_matches('`')).collect()

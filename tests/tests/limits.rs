@@ -7,7 +7,7 @@ use end_to_end::{Cluster, Job, Options, PATIENCE, Past, now, wait_for};
 use job_types::policy::{Policy, When};
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
-use predictor_core::site::Site;
+use predictor_core::decisions::site::Site;
 use std::time::Duration;
 
 /// Slurm's backfilling, and builds beside it.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use end_to_end::{Cluster, Job, Options, PATIENCE, QUICK, built, now, wait_for};
-use predictor_core::site::Site;
+use predictor_core::decisions::site::Site;
 
 const SOON: Duration = Duration::from_secs(90);
 

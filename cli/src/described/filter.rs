@@ -4,7 +4,7 @@ use job_types::options::Mode;
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::Seconds;
-use predictor_core::decision::{Arrival, Changes, Decision, Gate, NoState, Situation, Standing, Timeliness, Why, decide, gate, mode_of};
+use predictor_core::decisions::{Arrival, Changes, Decision, Gate, NoState, Situation, Standing, Timeliness, Why, decide, gate, mode_of};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 

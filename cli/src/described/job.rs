@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use job_types::number::UserId;
 use job_types::options::Asked;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
+use predictor_core::decisions::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
 use rules_compiler::command_line::{self, CommandLineError, Given, Origin, Sbatch, Setting, UnreadLines};
 use rules_compiler::described::DescribedJob;
 use site_rules::field::{FieldNumber, Fields, Name};

@@ -3,8 +3,8 @@
 use command_parts::output::{Lines, moment_and_distance, sparkline};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{LONGEST_AHEAD, Reservable, ReservationCost, Situation, trajectory};
-use predictor_core::forecast::Moment;
+use predictor_core::decisions::{LONGEST_AHEAD, Reservable, ReservationCost, Situation, trajectory};
+use predictor_core::forecasts::forecast::Moment;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 

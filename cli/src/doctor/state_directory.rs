@@ -7,7 +7,7 @@ use std::path::Path;
 
 use command_parts::output::moment_and_distance;
 use job_types::time::UnixTime;
-use predictor_core::decision::Timeliness;
+use predictor_core::decisions::Timeliness;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 

@@ -7,8 +7,8 @@ use job_types::policy::{Policy, When};
 use job_types::record::WaitSource;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{Situation, Submission, decide};
-use predictor_core::forecast::{Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, point};
+use predictor_core::decisions::{Situation, Submission, decide};
+use predictor_core::forecasts::forecast::{Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, point};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 

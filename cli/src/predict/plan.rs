@@ -1,7 +1,7 @@
 //! What the plan of the queue says of a job that would be submitted now.
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::Situation;
+use predictor_core::decisions::Situation;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 

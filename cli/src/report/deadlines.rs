@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output;
-use predictor_core::counters::Counter;
+use predictor_core::decisions::counters::Counter;
 use serde::Serialize;
 use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::site;

@@ -20,7 +20,7 @@ use job_types::cluster_name::is_cluster_name;
 use job_types::joint::MOST_JOINT_JOBS;
 use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::time::UnixTime;
-use predictor_core::decision::JointReservation;
+use predictor_core::decisions::JointReservation;
 use serde::Serialize;
 
 use self::set::Choice;

@@ -1,7 +1,7 @@
 //! With which probability nodes can be had at a time, and what that costs.
 
 use job_types::options::{Asked, SuccessProbability};
-use predictor_core::decision::{NotReserved, Reservation, Situation, Submission, decide};
+use predictor_core::decisions::{NotReserved, Reservation, Situation, Submission, decide};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 

@@ -3,8 +3,8 @@
 use command_parts::output::{BAD, GOOD, Lines, apart, count, duration, moment_and_distance, table};
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::counters::COUNTERS;
-use predictor_core::decision::LeastGain;
+use predictor_core::decisions::LeastGain;
+use predictor_core::decisions::counters::COUNTERS;
 
 use super::rules::{RulesCounted, RulesReport};
 use super::{ConfigurationReport, Content, Report, wait_forecasts};

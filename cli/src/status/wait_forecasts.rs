@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use command_parts::output::{Lines, count, duration, table};
 use job_types::record::WaitSource;
 use job_types::time::Seconds;
-use predictor_core::reliability::{DECISION_LEVELS, PartitionScore, RELIABILITY, WaitSourceReason};
+use predictor_core::forecasts::reliability::{DECISION_LEVELS, PartitionScore, RELIABILITY, WaitSourceReason};
 use serde::Serialize;
 
 use super::Report;

@@ -12,7 +12,7 @@ use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, batch, ended_job, enforcing, running_job};
-use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::snapshot::PartitionState;
 use serde_json::Value;
 use simulator::{lublin, swf};

@@ -11,8 +11,8 @@ pub use starts::StartHistory;
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::PartitionIndex;
 use job_types::time::UnixTime;
-use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
-use predictor_core::wait_model::FittedPast;
+use predictor_core::forecasts::forecast::{ClassBounds, RunTimeModel, UserSize};
+use predictor_core::forecasts::wait_model::FittedPast;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 

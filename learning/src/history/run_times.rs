@@ -14,7 +14,7 @@ use crate::run_times::range_sets;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
+use predictor_core::forecasts::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 

@@ -6,7 +6,7 @@ use job_types::job::WaitingJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::forecast::ClassBounds;
+use predictor_core::forecasts::forecast::ClassBounds;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 

@@ -2,7 +2,7 @@
 
 use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
-use predictor_core::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

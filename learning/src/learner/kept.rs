@@ -107,7 +107,7 @@ mod tests {
             assert_eq!((&whole.ends_by_limit, &whole.ends_expected), (&kept.ends_by_limit, &kept.ends_expected));
             assert_eq!((&whole.accounts, &whole.qos, &whole.scores), (&kept.accounts, &kept.qos, &kept.scores));
             assert_eq!(whole.run_times, kept.run_times);
-            let sorted = |model: &predictor_core::wait_model::WaitModel| {
+            let sorted = |model: &predictor_core::forecasts::wait_model::WaitModel| {
                 let mut groups = model.groups.clone();
                 groups.sort_by_key(|(key, _)| *key);
                 groups

@@ -5,9 +5,9 @@ use super::{AdmissionOutcome, DeadlineLearner, DeadlineOutcome, PromiseOutcome, 
 use job_types::job::EndedJob;
 use job_types::number::{JobId, PartitionIndex};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::levels::{Levels, nearest_knot};
-use predictor_core::promise::{PromiseKind, PromiseLevels, classes};
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::levels::{Levels, nearest_knot};
+use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, classes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -133,7 +133,7 @@ impl Promises {
 mod tests {
     use super::*;
     use job_types::promise::PromiseState;
-    use predictor_core::promise::level_to_ask;
+    use predictor_core::forecasts::promise::level_to_ask;
 
     const PARTITION: PartitionIndex = PartitionIndex(0);
 

@@ -3,7 +3,7 @@
 use job_types::record::Record;
 use job_types::record::WaitSource;
 use job_types::time::UnixTime;
-use predictor_core::forecast::PERCENTILES;
+use predictor_core::forecasts::forecast::PERCENTILES;
 use serde::{Deserialize, Serialize};
 
 /// Place of the recorded bound, that on the 95th percentile, among those on the percentiles 1

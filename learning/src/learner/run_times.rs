@@ -5,7 +5,7 @@ use job_types::job::EndedJob;
 use job_types::number::AccountIndex;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
+use predictor_core::forecasts::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -187,7 +187,7 @@ mod tests {
     /// The probability of the ranges that lie within two run times.
     fn share(model: &RunTimeModel, from_s: i64, to_s: i64) -> f64 {
         let within = model.ranges.iter().filter(|range| range.lower().0 >= from_s && range.upper().0 <= to_s);
-        within.map(predictor_core::forecast::RunTimeRange::probability).sum()
+        within.map(predictor_core::forecasts::forecast::RunTimeRange::probability).sum()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Forecasts held against what followed.
 
-use predictor_core::forecast::PERCENTILES;
-use predictor_core::reliability::{RELIABILITY, RELIABILITY_LEVELS};
+use predictor_core::forecasts::forecast::PERCENTILES;
+use predictor_core::forecasts::reliability::{RELIABILITY, RELIABILITY_LEVELS};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

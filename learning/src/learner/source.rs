@@ -19,7 +19,7 @@
 use super::Scores;
 use job_types::number::PartitionIndex;
 use job_types::record::WaitSource;
-use predictor_core::reliability::WaitSourceReason;
+use predictor_core::forecasts::reliability::WaitSourceReason;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -133,7 +133,7 @@ impl Tolerance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::forecast::PERCENTILES;
+    use predictor_core::forecasts::forecast::PERCENTILES;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

@@ -9,7 +9,7 @@ use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::reliability::WaitSourceReason;
+use predictor_core::forecasts::reliability::WaitSourceReason;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -498,7 +498,7 @@ fn a_job_is_known_by_what_it_asked_for_and_occupies_what_it_got() {
     learner.refresh([running], UnixTime(BEGIN + 60));
     let cluster = |learner: &mut Learner| {
         let groups = learner.model(0.95).groups;
-        groups.into_iter().find(|(key, _)| key.kind == predictor_core::past::GroupKind::Cluster).unwrap().1
+        groups.into_iter().find(|(key, _)| key.kind == predictor_core::forecasts::past::GroupKind::Cluster).unwrap().1
     };
     assert_eq!(cluster(&mut learner).running.cpus, 4.0);
     // The record says the same of a job that was never seen to wait.

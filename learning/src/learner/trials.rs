@@ -4,8 +4,8 @@
 use super::Scores;
 use super::source::{Change, Choice, choose, farthest};
 use job_types::number::PartitionIndex;
-use predictor_core::forecast::PERCENTILES;
-use predictor_core::reliability::PartitionScore;
+use predictor_core::forecasts::forecast::PERCENTILES;
+use predictor_core::forecasts::reliability::PartitionScore;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

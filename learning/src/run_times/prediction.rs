@@ -1,6 +1,6 @@
 //! What a run-time predictor says.
 
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::forecasts::forecast::RunTimeRange;
 
 /// A forecast of one job's run time.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 //! ranges stay where there are more than 25. They limit the number where they have given the ranges
 //! their probabilities, so that the most probable stay here.
 
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::forecasts::forecast::RunTimeRange;
 
 /// The relevant history begins with so many of the latest jobs (III.C).
 const FIRST_RELEVANT_JOBS: usize = 10;

@@ -4,7 +4,7 @@ use super::distributions::{DISTRIBUTIONS, Distributions};
 use job_types::job::{Job, WaitingJob};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::past::{FEATURES, FeatureInputs, GroupKind};
+use predictor_core::forecasts::past::{FEATURES, FeatureInputs, GroupKind};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
@@ -244,7 +244,7 @@ mod tests {
     use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
-    use predictor_core::past::FEATURES;
+    use predictor_core::forecasts::past::FEATURES;
 
     #[test]
     fn rows_keep_their_numbers_and_those_of_waiting_jobs_are_not_let_go_of() {

@@ -1,7 +1,7 @@
 //! Why a forest cannot be trained.
 
 use super::{MOST_LEAVES, Training};
-use predictor_core::trees::MOST_FEATURES;
+use predictor_core::forecasts::trees::MOST_FEATURES;
 use thiserror::Error;
 
 /// Why a forest cannot be trained.

@@ -3,7 +3,7 @@
 use super::TrainingError;
 use forust_ml::gradientbooster::GradientBooster;
 use forust_ml::tree::Tree;
-use predictor_core::trees::{Forest, NodeRecord};
+use predictor_core::forecasts::trees::{Forest, NodeRecord};
 use std::collections::VecDeque;
 use zerocopy::little_endian::U32;
 

@@ -13,11 +13,11 @@ use forust_ml::data::Matrix;
 use forust_ml::gradientbooster::GradientBooster;
 use forust_ml::objective::ObjectiveType;
 use forust_ml::sampler::SampleMethod;
-use predictor_core::trees::{Forest, MOST_FEATURES};
+use predictor_core::forecasts::trees::{Forest, MOST_FEATURES};
 use serde::{Deserialize, Serialize};
 
 /// The most leaves of a tree, by which every leaf is within
-/// [`MOST_STEPS`](predictor_core::trees::MOST_STEPS) of its root.
+/// [`MOST_STEPS`](predictor_core::forecasts::trees::MOST_STEPS) of its root.
 pub const MOST_LEAVES: u32 = 256;
 
 /// Fewer rows than these are not sampled from: every tree sees all of them.

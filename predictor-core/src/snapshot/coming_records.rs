@@ -1,7 +1,7 @@
 //! The records of jobs that were submitted and become eligible later.
 
 use super::layout::ComingRecord;
-use crate::forecast::Claims;
+use crate::forecasts::forecast::Claims;
 use job_types::number::PartitionIndex;
 use job_types::time::{Seconds, UnixTime};
 

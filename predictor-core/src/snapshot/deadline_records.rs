@@ -2,8 +2,8 @@
 //! as records of the snapshot.
 
 use super::layout::{DeadlineHistoryRecord, PromisedJobRecord};
-use crate::admission::PromisedJob;
-use crate::deadline_history::{DeadlineHistory, Ratios};
+use crate::forecasts::deadline_history::{DeadlineHistory, Ratios};
+use crate::forecasts::promised_job::PromisedJob;
 use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
 use zerocopy::little_endian::F32;

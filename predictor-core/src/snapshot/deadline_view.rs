@@ -3,8 +3,8 @@
 use super::deadline_records::MOST_PROMISED;
 use super::layout::{PromisedJobRecord, sections};
 use super::reader::Snapshot;
-use crate::admission::PromisedJob;
-use crate::deadline_history::{CLASSES, DeadlineHistory, Ratios};
+use crate::forecasts::deadline_history::{CLASSES, DeadlineHistory, Ratios};
+use crate::forecasts::promised_job::PromisedJob;
 use job_types::number::PartitionIndex;
 use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::F32;

@@ -3,7 +3,7 @@
 
 use super::layout::{self, AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, QosRecord, TextRecord};
 use super::text::Text;
-use crate::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, Qos, QosRules};
+use crate::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, Qos, QosRules};
 use std::collections::HashMap;
 
 /// Stands for "all partitions" in an association's record.

@@ -4,8 +4,8 @@
 use super::Snapshot;
 use super::layout::{AssociationRecord, NO_RECORD, QosRecord, sections};
 use super::limit_records::ALL_PARTITIONS;
-use crate::limits::{Applying, JobLimits, QosRules, applying};
-use crate::site::{Partition, Site};
+use crate::decisions::limits::{Applying, JobLimits, QosRules, applying};
+use crate::decisions::site::{Partition, Site};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use std::cmp::Ordering;

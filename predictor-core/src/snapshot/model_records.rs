@@ -6,12 +6,12 @@ use super::layout::{
 };
 use super::numbers::Numbered;
 use super::text::Text;
-use crate::blend::BoundTable;
-use crate::past::{FEATURES, Group, GroupKey, Sum, UserPast};
-use crate::promise::PromiseLevels;
-use crate::reliability::PartitionScore;
-use crate::trees::NodeRecord;
-use crate::wait_model::WaitModel;
+use crate::forecasts::blend::BoundTable;
+use crate::forecasts::past::{FEATURES, Group, GroupKey, Sum, UserPast};
+use crate::forecasts::promise::PromiseLevels;
+use crate::forecasts::reliability::PartitionScore;
+use crate::forecasts::trees::NodeRecord;
+use crate::forecasts::wait_model::WaitModel;
 use zerocopy::little_endian::U32;
 
 /// Index of the 50th percentile among the bounds.

@@ -3,9 +3,9 @@
 use super::layout::sections::{self, Section};
 use super::layout::{BoundRowRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, SumRecord, UserRecord};
 use super::reader::Snapshot;
-use crate::blend::Weights;
-use crate::past::{FEATURES, Group, GroupKey, Recent, Sum};
-use crate::trees::ForestView;
+use crate::forecasts::blend::Weights;
+use crate::forecasts::past::{FEATURES, Group, GroupKey, Recent, Sum};
+use crate::forecasts::trees::ForestView;
 use job_types::number::UserId;
 use zerocopy::little_endian::{F32, U32};
 
@@ -14,7 +14,8 @@ use zerocopy::little_endian::{F32, U32};
 pub struct ModelSummary {
     /// Trees of the two forests together; 0 until they are trained.
     pub trees: usize,
-    /// Weights of the members, in the order of [`Member::ALL`](crate::blend::Member::ALL).
+    /// Weights of the members, in the order of
+    /// [`Member::ALL`](crate::forecasts::blend::Member::ALL).
     pub weights: Weights,
     /// Rows of bounds, by point forecast.
     pub bound_rows: usize,

@@ -2,8 +2,8 @@
 //! not know is read as the most careful word.
 
 use super::layout::PolicyRecord;
-use crate::queue_plan::PlanObstacle;
-use crate::reliability::WaitSourceReason;
+use crate::forecasts::queue_plan::PlanObstacle;
+use crate::forecasts::reliability::WaitSourceReason;
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::{Admission, Policy, When, WithoutForecast};
 use job_types::record::WaitSource;

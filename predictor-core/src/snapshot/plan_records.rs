@@ -1,7 +1,7 @@
 //! A plan of the queue, as records of the snapshot.
 
 use super::layout::{self, FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
-use crate::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
+use crate::forecasts::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
 use job_types::time::UnixTime;
 use zerocopy::little_endian::U32;
 

@@ -2,7 +2,7 @@
 
 use super::layout::{self, FreeRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord, sections};
 use super::reader::Snapshot;
-use crate::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob};
+use crate::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob};
 use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};

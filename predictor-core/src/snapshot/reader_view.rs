@@ -5,8 +5,8 @@ use super::layout::{AssociationRecord, GroupRecord, NO_RECORD, NameRecord, OpenG
 use super::limit_view::ROOT_ACCOUNT;
 use super::reader::Snapshot;
 use super::writer::assemble;
-use crate::forecast::RunTimeRange;
-use crate::past::GroupKind;
+use crate::forecasts::forecast::RunTimeRange;
+use crate::forecasts::past::GroupKind;
 use job_types::number::UserId;
 use std::collections::BTreeSet;
 

@@ -7,14 +7,16 @@ use super::model_view::ModelView;
 use super::numbers::Numbered;
 use super::reader::Snapshot;
 use super::reserved_records;
-use crate::admission::PromisedJob;
-use crate::blend::{MEMBERS, blend, members_of};
-use crate::deadline_history::DeadlineHistory;
-use crate::forecast::{Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster};
-use crate::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
-use crate::promise::{PromiseKind, level_to_ask};
-use crate::reliability::WaitSourceReason;
-use crate::site::{Demand, Partition};
+use crate::decisions::site::{Demand, Partition};
+use crate::forecasts::blend::{MEMBERS, blend, members_of};
+use crate::forecasts::deadline_history::DeadlineHistory;
+use crate::forecasts::forecast::{
+    Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster,
+};
+use crate::forecasts::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
+use crate::forecasts::promise::{PromiseKind, level_to_ask};
+use crate::forecasts::promised_job::PromisedJob;
+use crate::forecasts::reliability::WaitSourceReason;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};

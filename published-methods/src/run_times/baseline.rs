@@ -2,7 +2,7 @@
 
 use job_types::time::{Seconds, UnixTime};
 use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::forecasts::forecast::RunTimeRange;
 
 /// One range from the shortest to the longest run time of the like jobs in the history. The point,
 /// which Hariharan et al. do not ask of it, is their mean.

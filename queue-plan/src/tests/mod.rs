@@ -5,7 +5,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use proptest::prelude::*;
 
-use predictor_core::queue_plan::{ExpectedStart, PlanObstacle};
+use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle};
 
 use super::*;
 

@@ -17,7 +17,7 @@ use command_parts::failure::Failure;
 use command_parts::log_file::{self, read_log};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use job_types::time::Seconds;
-use predictor_core::admission::SparePower;
+use predictor_core::decisions::deadline_methods::SparePower;
 use rayon::ThreadPool;
 use serde::Serialize;
 use simulator::deadlines::{self, BaseJob, Choices, LastJobs, Projection, Settings, Urgencies};

@@ -16,7 +16,7 @@ use command_parts::log_file::{self, LogFileOptions, read_workload};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use job_types::policy::Policy;
 use job_types::time::Seconds;
-use predictor_core::decision::LeastGain;
+use predictor_core::decisions::LeastGain;
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;

@@ -1,12 +1,12 @@
 //! The thread that changes jobs after their submission.
 //!
 //! After each snapshot it looks at every job that carries a reservation, as slurmctld described it
-//! for that snapshot, and asks `predictor_core::decision::upkeep` what is wanted of it, with the
+//! for that snapshot, and asks `predictor_core::upkeep::upkeep` what is wanted of it, with the
 //! forecasts of that very snapshot. What is wanted goes to [`issuer`], the one place from which
 //! changes go to slurmctld. Of jobs that were admitted with a deadline [`deadlines`] does the same.
 //!
 //! A job that belongs together with jobs of other clusters is withdrawn once one of those has its
-//! nodes: [`siblings`] reads them from slurmdbd, and `predictor_core::decision::withdrawal` says
+//! nodes: [`siblings`] reads them from slurmdbd, and `predictor_core::upkeep::withdrawal` says
 //! which of them stays.
 //!
 //! It remembers nothing that a restart would miss but places in the order by deadline that are not
@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::Receiver;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
 use predictor_core::snapshot::Snapshot;
+use predictor_core::upkeep::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
 
 use crate::clock::now;
 use crate::known::cluster::Cluster;

@@ -7,7 +7,7 @@ use job_types::options::IfMissed;
 use job_types::record::SealKey;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
-use predictor_core::decision::ReservedJob;
+use predictor_core::upkeep::ReservedJob;
 use slurm_sys::client::JobState;
 
 use super::issuer::{Change, Issuer};

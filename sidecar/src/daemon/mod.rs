@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, RecvTimeoutError};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::MOST_AHEAD;
+use predictor_core::decisions::MOST_AHEAD;
 
 use crate::changes;
 use crate::clock::ControllerClock;

@@ -1,7 +1,7 @@
 //! When a snapshot is published, and what goes with it.
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::MOST_AHEAD;
+use predictor_core::decisions::MOST_AHEAD;
 use slurm_conf::configuration::{Configuration, SnapshotSettings};
 
 use super::Daemon;

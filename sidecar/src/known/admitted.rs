@@ -2,7 +2,7 @@
 
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::AdmittedJob;
+use predictor_core::upkeep::AdmittedJob;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::known::promised::{Promised, Seen};

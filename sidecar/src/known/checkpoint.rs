@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use learning::history::History;
 use learning::{Learner, SOURCES};
-use predictor_core::decision::MOST_AHEAD;
+use predictor_core::decisions::MOST_AHEAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use slurm_conf::configuration::HistorySettings;

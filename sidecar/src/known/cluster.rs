@@ -12,7 +12,7 @@ use job_types::record::SealKey;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::Run;
-use predictor_core::limits::{AccountingLimits, PartitionLimits};
+use predictor_core::decisions::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::snapshot::{ComingJob, RunningJob, SeenSubmissions};
 use slurm_sys::client::controller;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use job_types::size::Size;
 use job_types::time::UnixTime;
-use predictor_core::set_aside::SetAside;
+use predictor_core::decisions::set_aside::SetAside;
 use queue_plan::LONGEST;
 use slurm_sys::client::controller::Reservation;
 
@@ -72,7 +72,7 @@ fn share(reservation: &Reservation, all_cpus: u64, group: Size) -> Size {
 mod tests {
     use super::*;
     use job_types::time::Seconds;
-    use predictor_core::set_aside::taken_between;
+    use predictor_core::decisions::set_aside::taken_between;
 
     const NOW: UnixTime = UnixTime(1_000_000);
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use predictor_core::decision::{AdmissionState, AdmissionWanted, ReservationState};
+use predictor_core::upkeep::{AdmissionState, AdmissionWanted, ReservationState};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

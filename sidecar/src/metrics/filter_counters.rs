@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use job_types::time::UnixTime;
-use predictor_core::counters::Counted;
+use predictor_core::decisions::counters::Counted;
 use slurm_conf::envelope::Envelope;
 use slurm_conf::state_directory::COUNTERS_ENVELOPE;
 
@@ -70,7 +70,7 @@ impl FilterCounters {
 mod tests {
     use super::*;
     use crate::metrics::kept_sums::read;
-    use predictor_core::counters::Counter;
+    use predictor_core::decisions::counters::Counter;
     use std::path::Path;
 
     fn sum(path: &Path) -> Option<u64> {

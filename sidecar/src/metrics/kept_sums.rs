@@ -111,7 +111,7 @@ fn store<S: Sums>(path: &Path, content: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::counters::{Counted, Counter};
+    use predictor_core::decisions::counters::{Counted, Counter};
     use std::fs::{self, File};
     use std::time::Duration;
 

@@ -21,8 +21,8 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use job_types::record::WaitSource;
-use predictor_core::counters::Counted;
-use predictor_core::reliability::{DECISION_LEVELS, PartitionScore};
+use predictor_core::decisions::counters::Counted;
+use predictor_core::forecasts::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::metrics::MetricType;
@@ -416,7 +416,7 @@ fn scrape(registry: &Registry) -> Scraped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use predictor_core::counters::{COUNTERS, Counted};
+    use predictor_core::decisions::counters::{COUNTERS, Counted};
     use rules_compiler::counted::CountedRules;
     use rules_compiler::in_force::{InForce, Loader};
     use slurm_conf::state_directory::{COUNTERS_ENVELOPE, RULE_COUNTERS_ENVELOPE};

@@ -1,7 +1,7 @@
 //! A plan in the words of the snapshot.
 
 use job_types::number::PartitionIndex;
-use predictor_core::queue_plan::{PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::forecasts::queue_plan::{PlannedJob, PlannedPartition, QueuePlan};
 use queue_plan::{Plan, Resources};
 
 use super::state::Question;

@@ -7,10 +7,10 @@ use job_types::number::{JobId, PartitionIndex};
 use job_types::policy::Admission;
 use job_types::promise::{Promise, PromisedDeadline};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::admission::PromisedJob;
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::deadline_run_times::{unknown, weighed};
-use predictor_core::forecast::{RunTimeForecast, RunTimeRange};
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::deadline_run_times::{unknown, weighed};
+use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeRange};
+use predictor_core::forecasts::promised_job::PromisedJob;
 
 use crate::known::cluster::Cluster;
 

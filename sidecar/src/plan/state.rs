@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::forecast::{RunTimeRange, UserSize};
-use predictor_core::queue_plan::PlanObstacle;
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::forecast::{RunTimeRange, UserSize};
+use predictor_core::forecasts::queue_plan::PlanObstacle;
 use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, Resources, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 

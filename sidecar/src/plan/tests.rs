@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::forecast::{RunTimeRange, UserSize};
-use predictor_core::queue_plan::PlanObstacle;
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::forecast::{RunTimeRange, UserSize};
+use predictor_core::forecasts::queue_plan::PlanObstacle;
 use queue_plan::plan;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{PendingReason, QueuedJob, Reservation};

@@ -1,7 +1,7 @@
 //! Keeps whose submissions were refused for their deadlines, as far as filters have shown it.
 
 use job_types::time::UnixTime;
-use predictor_core::refusals::Refusals;
+use predictor_core::decisions::refusals::Refusals;
 use slurm_conf::state_directory::REFUSALS_ENVELOPE;
 use slurm_conf::trusted::{is_damage, present};
 

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use predictor_core::refusals::SHOWN;
+use predictor_core::decisions::refusals::SHOWN;
 use predictor_core::snapshot::Announced;
 use site_rules::counts;
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};

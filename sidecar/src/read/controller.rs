@@ -10,7 +10,7 @@ use job_types::record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::{AdmissionOutcome, PromiseOutcome, RecordedForecast, Run, RunId};
-use predictor_core::limits::AccountingLimits;
+use predictor_core::decisions::limits::AccountingLimits;
 use slurm_sys::client::controller::{self, Priorities, QueuedJob, UserRecord};
 use slurm_sys::client::{ClientError, JobState};
 

@@ -4,7 +4,7 @@ use job_types::number::QosId;
 use std::collections::HashMap;
 
 use job_types::time::Seconds;
-use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
+use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Node, NodeState, Partition, QosRecord};
 use slurm_sys::client::{TRES_CPU, TRES_NODE};
 

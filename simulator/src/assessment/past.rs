@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use job_types::job::EndedJob;
 use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
-use predictor_core::class::{cpus_of_size_class, size_class};
+use predictor_core::forecasts::class::{cpus_of_size_class, size_class};
 use serde::Serialize;
 
 use super::names::QueueNames;

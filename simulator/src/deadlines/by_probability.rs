@@ -15,12 +15,12 @@ use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use learning::{DeadlineLearner, DeadlineOutcome, RunTimeLearner};
-use predictor_core::admission::{Bar, Chance, NeededShare, NodeLoad};
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::deadline_run_times::on_shared_nodes;
-use predictor_core::decision::SharingRequest;
-use predictor_core::forecast::{RunTimeForecast, UserSize};
-use predictor_core::shared_nodes::{SharedNode, SharingJob};
+use predictor_core::decisions::SharingRequest;
+use predictor_core::decisions::deadline_methods::{Bar, Chance, NeededShare, NodeLoad};
+use predictor_core::decisions::shared_nodes::{SharedNode, SharingJob};
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::deadline_run_times::on_shared_nodes;
+use predictor_core::forecasts::forecast::{RunTimeForecast, UserSize};
 
 use crate::engine::Job;
 use crate::engine::shared::{Answer, DeadlineJob, Fate, Policy, Sharing, simulate};
@@ -200,11 +200,11 @@ mod tests {
     use job_types::number::UserId;
     use job_types::options::Mode;
     use job_types::policy::Admission;
-    use predictor_core::decision::{Bounds, NotAdmitted, Situation, Submission, TimeLimit, decide};
-    use predictor_core::forecast::Claimed;
-    use predictor_core::site::Partition;
+    use predictor_core::decisions::site::Partition;
+    use predictor_core::decisions::{Bounds, NotAdmitted, Situation, Submission, TimeLimit, decide};
+    use predictor_core::forecasts::forecast::Claimed;
+    use predictor_core::forecasts::wait_model::WaitModel;
     use predictor_core::snapshot::{SharedNodeState, Snapshot};
-    use predictor_core::wait_model::WaitModel;
 
     use super::*;
     use crate::deadlines::{Choices, Method, Outcome};
@@ -280,7 +280,7 @@ mod tests {
             let model = WaitModel { deadlines: vec![(PARTITION, self.replayed.history)], ..WaitModel::default() };
             self.published = self.site.snapshot(now, &partitions, run_times, Some(&model), None);
             let snapshot = Snapshot::open(&self.published[..]).unwrap();
-            self.nodes = predictor_core::site::Site::partition(&snapshot, "0").unwrap().shared_nodes.to_vec();
+            self.nodes = predictor_core::decisions::site::Site::partition(&snapshot, "0").unwrap().shared_nodes.to_vec();
         }
 
         /// The nodes, what the job adds to each, and the probability in parts of 100,000; `None`

@@ -1,10 +1,10 @@
 //! EDF, Libra and LibraRisk as policies of nodes that are shared in time.
 //!
-//! What is decided stands in [`predictor_core::admission`]; here is when.
+//! What is decided stands in [`predictor_core::decisions::deadline_methods`]; here is when.
 
 use job_types::time::UnixTime;
-use predictor_core::admission::edf::{self, Queued, Selected};
-use predictor_core::admission::{Newcomer, NodeLoad, SparePower, libra, libra_risk};
+use predictor_core::decisions::deadline_methods::edf::{self, Queued, Selected};
+use predictor_core::decisions::deadline_methods::{Newcomer, NodeLoad, SparePower, libra, libra_risk};
 
 use crate::engine::shared::{Answer, DeadlineJob, Policy, Sharing};
 
@@ -153,9 +153,9 @@ impl Policy for Edf {
 #[cfg(test)]
 mod tests {
     use job_types::time::Seconds;
-    use predictor_core::admission::projection::stretched_once;
-    use predictor_core::admission::risk::Risk;
-    use predictor_core::admission::share::Claim;
+    use predictor_core::decisions::deadline_methods::projection::stretched_once;
+    use predictor_core::decisions::deadline_methods::risk::Risk;
+    use predictor_core::decisions::deadline_methods::share::Claim;
 
     use super::*;
     use crate::engine::shared::{Fate, simulate};

@@ -14,7 +14,7 @@ use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::PartitionIndex;
 use learning::run_times::RunTimePrediction;
 use learning::sweep::events;
-use predictor_core::class::{cpus_of_size_class, size_class};
+use predictor_core::forecasts::class::{cpus_of_size_class, size_class};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

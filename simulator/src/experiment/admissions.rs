@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use job_types::number::PartitionIndex;
 use job_types::time::{Seconds, UnixTime};
 use learning::{DeadlineLearner, DeadlineOutcome};
-use predictor_core::admission::PromisedJob;
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::decision::Admitted;
+use predictor_core::decisions::Admitted;
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::promised_job::PromisedJob;
 
 use super::expected_run_times::{ExpectedRunTimes, Planned};
 use crate::engine::{Cluster, Job, JobIndex, Record};

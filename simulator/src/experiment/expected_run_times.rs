@@ -9,7 +9,7 @@ use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use learning::RunTimeLearner;
 use learning::run_times::ArrivingJob;
-use predictor_core::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
+use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
 
 use crate::engine::{Cluster, Job, JobIndex, Record};
 use queue_plan::{Assumption, Node, Partition, Pass, PendingJob, Resources, RunTimes, RunningJob, State, corrected_to};

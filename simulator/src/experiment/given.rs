@@ -7,8 +7,9 @@ use job_types::number::PartitionIndex;
 use job_types::options::{EarlyStart, IfMissed};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{GivenReservation, Progress, Reservable, Review, TrajectoryPoint, review};
-use predictor_core::forecast::{JobShape, Moment, WaitForecaster};
+use predictor_core::decisions::{Reservable, TrajectoryPoint};
+use predictor_core::forecasts::forecast::{JobShape, Moment, WaitForecaster};
+use predictor_core::upkeep::{GivenReservation, Progress, Review, review};
 
 use super::parts::Reviewed;
 use crate::engine::{Job, JobIndex, Record, Revised};

@@ -16,10 +16,10 @@ use job_types::time::{Seconds, UnixTime};
 use learning::training::Training;
 use learning::waits::blended::Settings;
 use learning::{Learner, LearnerSettings, NamedJob, PromiseOutcome, Run, RunId};
-use predictor_core::forecast::{ClassBounds, RunTimeModel, UserSize};
-use predictor_core::queue_plan::QueuePlan;
+use predictor_core::forecasts::forecast::{ClassBounds, RunTimeModel, UserSize};
+use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::wait_model::{FittedPast, WaitModel};
 use predictor_core::snapshot::{ComingJob, Origin, PartitionState, ReservedCpus, RunningJob, Snapshot, write};
-use predictor_core::wait_model::{FittedPast, WaitModel};
 
 use super::expected_run_times::waiting_job;
 use super::parts::Site;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use learning::run_times::RunTimePredictor;
-use predictor_core::decision::gain;
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::decisions::gain;
+use predictor_core::forecasts::forecast::RunTimeRange;
 use published_methods::run_times::RangeSets;
 
 use super::Decider;

@@ -3,7 +3,7 @@
 
 use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::LeastGain;
+use predictor_core::decisions::LeastGain;
 use published_methods::varq::Choice;
 
 /// What a simulated cluster is like, on which the shipped decision is replayed.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::limit_at;
+use predictor_core::decisions::limit_at;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 

@@ -18,7 +18,7 @@ mod varq;
 use std::collections::BTreeSet;
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::NotReserved;
+use predictor_core::decisions::NotReserved;
 use published_methods::varq::Choice;
 
 pub use self::figures::{BoundedWait, ReservationFigures, reservation_figures};

@@ -13,11 +13,11 @@ use job_types::options::{Asked, Mode, SuccessProbability};
 use job_types::policy::{Admission, Policy, When};
 use job_types::promise::wanted_probability;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{
+use predictor_core::decisions::{
     Admitted, Arrival, Bounds, Decision, Gate, LeastGain, NoState, NotAdmitted, NotReserved, Placement, Refusal, Situation, Standing,
     Submission, TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
 };
-use predictor_core::forecast::{Claimed, Claims};
+use predictor_core::forecasts::forecast::{Claimed, Claims};
 use published_methods::varq::Choice;
 
 use super::Decider;

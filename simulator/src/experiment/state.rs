@@ -8,19 +8,19 @@ use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::admission::PromisedJob;
-use predictor_core::admission::mean;
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::deadline_run_times::{unknown, weighed};
-use predictor_core::decision::{Admitted, Timeliness};
-use predictor_core::forecast::{
+use predictor_core::decisions::limits::Applying;
+use predictor_core::decisions::site::{Partition, Site};
+use predictor_core::decisions::{Admitted, Timeliness};
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::deadline_run_times::{unknown, weighed};
+use predictor_core::forecasts::forecast::{
     Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel, RunTimeRange, UNBOUNDED_S,
     UserSize, WaitForecast, WaitForecaster,
 };
-use predictor_core::limits::Applying;
-use predictor_core::promise::PromiseKind;
-use predictor_core::reliability::WaitSourceReason;
-use predictor_core::site::{Partition, Site};
+use predictor_core::forecasts::promise::PromiseKind;
+use predictor_core::forecasts::promised_job::PromisedJob;
+use predictor_core::forecasts::promised_job::mean;
+use predictor_core::forecasts::reliability::WaitSourceReason;
 use predictor_core::snapshot::Snapshot;
 
 use super::admissions::Admissions;

@@ -13,7 +13,7 @@ use crate::unconfirmed::changes::Change;
 use crate::unconfirmed::submissions::SubmittedFields;
 use job_types::number::JobId;
 use job_types::time::UnixTime;
-use predictor_core::site::Site;
+use predictor_core::decisions::site::Site;
 use site_rules::data::{DataFile, KnownJob, OwnedValue};
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::submission::Request;

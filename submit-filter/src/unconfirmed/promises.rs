@@ -13,7 +13,7 @@
 //! meanwhile. So promises are kept across snapshots, until one comes whose queue is new enough to
 //! have them.
 //!
-//! [`standing`]: predictor_core::standing
+//! [`standing`]: predictor_core::decisions::standing
 
 use super::missing_since;
 use super::seen_jobs::SeenJobs;
@@ -21,12 +21,12 @@ use job_types::number::UserId;
 use job_types::size::Size;
 use job_types::time::UnixTime;
 use parking_lot::{Mutex, MutexGuard};
-use predictor_core::decision::GivenShare;
-use predictor_core::forecast::{Claimed, Claims};
-use predictor_core::shared_nodes::{SharedNode, SharingJob};
-use predictor_core::site::Partition;
+use predictor_core::decisions::GivenShare;
+use predictor_core::decisions::shared_nodes::{SharedNode, SharingJob};
+use predictor_core::decisions::site::Partition;
+use predictor_core::decisions::standing::Standings;
+use predictor_core::forecasts::forecast::{Claimed, Claims};
 use predictor_core::snapshot::Snapshot;
-use predictor_core::standing::Standings;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -11,8 +11,8 @@ use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, USER, batch, ended_job, running_job};
 
-use predictor_core::counters::Counter;
-use predictor_core::refusals::SHOWN;
+use predictor_core::decisions::counters::Counter;
+use predictor_core::decisions::refusals::SHOWN;
 use predictor_core::snapshot::{PartitionState, Snapshot};
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};

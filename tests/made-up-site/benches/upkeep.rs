@@ -10,11 +10,12 @@ use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::Seconds;
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, large_model, situation, submission};
-use predictor_core::decision::{ReservationState, ReservedJob, decide, upkeep};
-use predictor_core::forecast::{Association, JobShape, Moment, WaitForecast, WaitForecaster};
-use predictor_core::limits::Applying;
-use predictor_core::site::{Partition, Site};
+use predictor_core::decisions::decide;
+use predictor_core::decisions::limits::Applying;
+use predictor_core::decisions::site::{Partition, Site};
+use predictor_core::forecasts::forecast::{Association, JobShape, Moment, WaitForecast, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
+use predictor_core::upkeep::{ReservationState, ReservedJob, upkeep};
 use std::cell::Cell;
 use std::hint::black_box;
 

@@ -7,13 +7,13 @@ use job_types::record::WaitSource;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::History;
-use predictor_core::decision::{Bounds, Situation, Submission};
-use predictor_core::forecast::{
+use predictor_core::decisions::limits::Applying;
+use predictor_core::decisions::site::{Partition, Site};
+use predictor_core::decisions::{Bounds, Situation, Submission};
+use predictor_core::forecasts::forecast::{
     Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel,
     UNBOUNDED_S, UserSize, WaitClass, WaitForecast, WaitForecaster,
 };
-use predictor_core::limits::Applying;
-use predictor_core::site::{Partition, Site};
 use predictor_core::snapshot::PartitionState;
 use std::collections::BTreeMap;
 use zerocopy::little_endian::U32;

@@ -4,11 +4,11 @@ use super::{USER, score};
 use job_types::number::{AccountIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
 use job_types::time::UnixTime;
-use predictor_core::blend::BoundTable;
-use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
-use predictor_core::reliability::{PartitionScore, WaitSourceReason};
-use predictor_core::trees::{Forest, NodeRecord};
-use predictor_core::wait_model::WaitModel;
+use predictor_core::forecasts::blend::BoundTable;
+use predictor_core::forecasts::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
+use predictor_core::forecasts::reliability::{PartitionScore, WaitSourceReason};
+use predictor_core::forecasts::trees::{Forest, NodeRecord};
+use predictor_core::forecasts::wait_model::WaitModel;
 
 /// Numbers that are the same each time, evenly spread over 0 to 1.
 struct Numbers(u64);

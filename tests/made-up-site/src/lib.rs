@@ -18,12 +18,13 @@ use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::{History, HistoryLimits};
-use predictor_core::decision::{Bounds, NodeRange, ReservedJob, Situation, Submission, TimeLimit, decide};
-use predictor_core::forecast::Claimed;
-use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
-use predictor_core::site::Site;
+use predictor_core::decisions::site::Site;
+use predictor_core::decisions::{Bounds, NodeRange, Situation, Submission, TimeLimit, decide};
+use predictor_core::forecasts::forecast::Claimed;
+use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
+use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
-use predictor_core::wait_model::WaitModel;
+use predictor_core::upkeep::ReservedJob;
 
 /// A present, for tests that need no clock.
 pub const NOW: UnixTime = UnixTime(1_800_000_000);

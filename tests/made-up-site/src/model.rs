@@ -3,13 +3,13 @@
 use super::{NOW, USER};
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::record::WaitSource;
-use predictor_core::blend::BoundTable;
-use predictor_core::levels::Levels;
-use predictor_core::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
-use predictor_core::promise::PromiseLevels;
-use predictor_core::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
-use predictor_core::trees::{Forest, NodeRecord};
-use predictor_core::wait_model::WaitModel;
+use predictor_core::forecasts::blend::BoundTable;
+use predictor_core::forecasts::levels::Levels;
+use predictor_core::forecasts::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
+use predictor_core::forecasts::promise::PromiseLevels;
+use predictor_core::forecasts::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
+use predictor_core::forecasts::trees::{Forest, NodeRecord};
+use predictor_core::forecasts::wait_model::WaitModel;
 
 /// Index of the job's CPUs among the features.
 pub const JOB_CPUS: u16 = 0;

@@ -8,11 +8,11 @@ use job_types::policy::{Admission, Policy};
 use job_types::record::MOST_BYTES;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
-use predictor_core::decision::{
+use predictor_core::decisions::{
     Alternatives, Changes, Decision, FARTHEST_DEADLINE, LeftToSlurm, NotAdmitted, NotDeferred, Obstacle, Refusal, Situation, Submission,
     Tie, TimeLimit, decide,
 };
-use predictor_core::forecast::{JobShape, Moment};
+use predictor_core::forecasts::forecast::{JobShape, Moment};
 use proptest::prelude::*;
 
 const RULES: [Admission; 2] = [Admission::Edf, Admission::Probability];
@@ -112,7 +112,7 @@ fn taken<'a>(asked: &Submission<'a>, alternatives: &Alternatives, later: i64) ->
     let later = Seconds(later);
     let deadline = alternatives.deadline.map(|deadline| Submission { deadline: Some(deadline + later), ..asked.clone() });
     let size = alternatives.size.map(|size| {
-        let nodes = asked.nodes.map(|_| predictor_core::decision::NodeRange { least: size.count, most: size.count });
+        let nodes = asked.nodes.map(|_| predictor_core::decisions::NodeRange { least: size.count, most: size.count });
         let limit = size.limit.map_or(asked.limit, TimeLimit::Limited);
         Submission { nodes, tasks: size.tasks, limit, ..asked.clone() }
     });

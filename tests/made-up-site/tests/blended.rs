@@ -13,17 +13,17 @@ use made_up_site::{
     FREE_CPUS, LIMIT, MadeUpSite, NOW, USER, WAITING_JOBS, batch, ended_job, enforcing, forecast_by, fork, free_cpus, running_job, score,
     situation, submission,
 };
-use predictor_core::decision::{
+use predictor_core::decisions::site::Site;
+use predictor_core::decisions::{
     Changes, Decision, NotAdmitted, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
 };
-use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
-use predictor_core::levels::{Levels, nearest_knot};
-use predictor_core::promise::{PromiseKind, PromiseLevels, classes};
-use predictor_core::reliability::WaitSourceReason;
-use predictor_core::site::Site;
+use predictor_core::forecasts::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
+use predictor_core::forecasts::levels::{Levels, nearest_knot};
+use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, classes};
+use predictor_core::forecasts::reliability::WaitSourceReason;
+use predictor_core::forecasts::trees::Forest;
+use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::{PartitionState, ReservedCpus, Snapshot};
-use predictor_core::trees::Forest;
-use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 
 fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
@@ -303,7 +303,7 @@ mod against_the_daemon {
     use learning::sweep::{EventKind, PUBLISHED_FOR, Sweep, events, rounds};
     use learning::training::Training;
     use learning::waits::blended::{BlendedWaits, Settings};
-    use predictor_core::past::FEATURES;
+    use predictor_core::forecasts::past::FEATURES;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

@@ -9,10 +9,10 @@ use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation, submission};
-use predictor_core::decision::{
+use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
+use predictor_core::decisions::{
     Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Obstacle, Placement, Submission, TimeLimit, decide,
 };
-use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::snapshot::{PartitionState, Snapshot};
 use proptest::prelude::*;
 

@@ -10,11 +10,11 @@ use job_types::record::{MOST_BYTES, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
-use predictor_core::decision::{
+use predictor_core::decisions::{
     Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Refusal, Reservable, Reservation, Situation, Submission, Tie,
     TimeLimit, configured_policy, decide, trajectory,
 };
-use predictor_core::forecast::{Association, Claimed, Claims, JobShape, Moment};
+use predictor_core::forecasts::forecast::{Association, Claimed, Claims, JobShape, Moment};
 use predictor_core::snapshot::PartitionState;
 use proptest::prelude::*;
 

@@ -8,8 +8,8 @@ use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
-use predictor_core::decision::{Decision, NotDeferred, NotMolded, Situation, Submission, decide};
-use predictor_core::forecast::{Claimed, Claims, FreePlan};
+use predictor_core::decisions::{Decision, NotDeferred, NotMolded, Situation, Submission, decide};
+use predictor_core::forecasts::forecast::{Claimed, Claims, FreePlan};
 
 /// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds;
 /// then all are. The user has run jobs of 500 seconds on 16 nodes.

@@ -7,11 +7,10 @@ use job_types::options::{Asked, SuccessProbability};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job, submission};
-use predictor_core::decision::{
-    Decision, NotReserved, Refusal, Reservation, ReservationState, Revision, Step, Upkeep, Wanted, decide, upkeep,
-};
-use predictor_core::set_aside::{SetAside, leaves_room};
+use predictor_core::decisions::set_aside::{SetAside, leaves_room};
+use predictor_core::decisions::{Decision, NotReserved, Refusal, Reservation, decide};
 use predictor_core::snapshot::PartitionState;
+use predictor_core::upkeep::{ReservationState, Revision, Step, Upkeep, Wanted, upkeep};
 use proptest::prelude::*;
 
 /// The partition that the jobs are in, 64 nodes of 4 CPUs.

@@ -6,9 +6,9 @@ use job_types::options::{Asked, Mode};
 use job_types::policy::{Admission, Policy};
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, batch, enforcing, situation, submission};
-use predictor_core::admission::NeededShare;
-use predictor_core::decision::{Decision, LeftToSlurm, NodeRange, NotAdmitted, Placement, Submission, Tie, TimeLimit, decide};
-use predictor_core::shared_nodes::SharingJob;
+use predictor_core::decisions::deadline_methods::NeededShare;
+use predictor_core::decisions::shared_nodes::SharingJob;
+use predictor_core::decisions::{Decision, LeftToSlurm, NodeRange, NotAdmitted, Placement, Submission, Tie, TimeLimit, decide};
 use predictor_core::snapshot::{PartitionState, SharedNodeState, Snapshot};
 
 const HOUR: i64 = 3_600;

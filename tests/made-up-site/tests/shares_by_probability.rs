@@ -8,12 +8,12 @@ use job_types::policy::{Admission, Policy};
 use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation, submission};
-use predictor_core::admission::NeededShare;
-use predictor_core::decision::{
+use predictor_core::decisions::deadline_methods::NeededShare;
+use predictor_core::decisions::shared_nodes::SharingJob;
+use predictor_core::decisions::{
     Alternatives, Decision, LeftToSlurm, NodeRange, NotAdmitted, NotDeferred, Situation, Submission, Tie, TimeLimit, decide,
 };
-use predictor_core::forecast::{Claimed, Claims};
-use predictor_core::shared_nodes::SharingJob;
+use predictor_core::forecasts::forecast::{Claimed, Claims};
 use predictor_core::snapshot::{PartitionState, SharedNodeState, Snapshot};
 use proptest::prelude::*;
 

@@ -7,24 +7,24 @@ use job_types::policy::{Admission, Policy};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{FREE_CPUS, MadeUpSite, NOW, USER, batch, ended_job, enforcing, forecast_by, fork, running_job};
-use predictor_core::admission::NeededShare;
-use predictor_core::admission::PromisedJob;
-use predictor_core::deadline_history::DeadlineHistory;
-use predictor_core::decision::Timeliness;
-use predictor_core::forecast::{
+use predictor_core::decisions::Timeliness;
+use predictor_core::decisions::deadline_methods::NeededShare;
+use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
+use predictor_core::decisions::set_aside::{MOST_SET_ASIDE, SetAside, taken_between};
+use predictor_core::decisions::shared_nodes::SharingJob;
+use predictor_core::decisions::site::Site;
+use predictor_core::forecasts::deadline_history::DeadlineHistory;
+use predictor_core::forecasts::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
 };
-use predictor_core::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
-use predictor_core::past::{Group, GroupKey, GroupKind, Recent, UserPast};
-use predictor_core::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
-use predictor_core::set_aside::{MOST_SET_ASIDE, SetAside, taken_between};
-use predictor_core::shared_nodes::SharingJob;
-use predictor_core::site::Site;
+use predictor_core::forecasts::past::{Group, GroupKey, GroupKind, Recent, UserPast};
+use predictor_core::forecasts::promised_job::PromisedJob;
+use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{
     MOST_SUBMISSIONS, PartitionState, RunningJob, SeenSubmission, SeenSubmissions, SharedNodeState, Snapshot, SnapshotError,
 };
-use predictor_core::wait_model::WaitModel;
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -10,8 +10,8 @@ use job_types::record::{Affiliation, Changed, EndOfPromise, Record, Written};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
-use predictor_core::decision::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
-use predictor_core::limits::{Applying, CapOwner, Caps};
+use predictor_core::decisions::limits::{Applying, CapOwner, Caps};
+use predictor_core::upkeep::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
 
 const NEXT: Seconds = Seconds(30);
 const HOUR: Seconds = Seconds(3_600);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use job_types::time::UnixTime;
-use predictor_core::refusals::{Refusals, Refused};
+use predictor_core::decisions::refusals::{Refusals, Refused};
 
 use super::super::past::{Past, PastArguments};
 use crate::installation::Installation;

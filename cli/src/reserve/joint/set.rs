@@ -1,7 +1,7 @@
 //! What is to be had on a cluster, and the cheapest set over several.
 
 use job_types::options::SuccessProbability;
-use predictor_core::decision::{JointOption, JointReservation, NotReserved, Situation, joint_reservation, probabilities_to_ask};
+use predictor_core::decisions::{JointOption, JointReservation, NotReserved, Situation, joint_reservation, probabilities_to_ask};
 use predictor_core::snapshot::Snapshot;
 
 use super::ClusterReport;

@@ -1,6 +1,6 @@
 //! A distribution of one job's run time.
 
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::forecasts::forecast::RunTimeRange;
 
 use super::bins;
 

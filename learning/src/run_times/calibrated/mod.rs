@@ -20,7 +20,7 @@ use job_types::job::WaitingJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::forecasts::forecast::RunTimeRange;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 

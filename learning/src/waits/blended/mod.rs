@@ -1,5 +1,5 @@
 //! The default forecast of waits, as it is learnt: a distribution, from members that are weighed by
-//! their recent errors ([`predictor_core::blend`]).
+//! their recent errors ([`predictor_core::forecasts::blend`]).
 //!
 //! The distribution is that of the waits that followed forecasts like this one, so that it has
 //! whatever mass at zero the waits have. Its levels are corrected on line: where a bound that

@@ -1,8 +1,8 @@
 //! Forecasts that were made, beside the waits that followed; and the bounds that follow from those.
 
-use predictor_core::blend::{BoundTable, MEMBERS};
-use predictor_core::forecast::PERCENTILES;
-use predictor_core::levels::Levels;
+use predictor_core::forecasts::blend::{BoundTable, MEMBERS};
+use predictor_core::forecasts::forecast::PERCENTILES;
+use predictor_core::forecasts::levels::Levels;
 use serde::{Deserialize, Serialize};
 
 /// A forecast that was made without knowledge of what followed, and what followed.

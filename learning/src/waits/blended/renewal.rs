@@ -1,7 +1,7 @@
 //! Renewal of the weights: those with which the blend would have erred least lately.
 
 use super::outcomes::ForecastOutcome;
-use predictor_core::blend::{MEMBERS, Member, Weights, blend};
+use predictor_core::forecasts::blend::{MEMBERS, Member, Weights, blend};
 
 /// Before anything is known: the trees, half and half.
 pub(super) const FIRST: Weights = {

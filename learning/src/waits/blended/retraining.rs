@@ -2,7 +2,7 @@
 //! background.
 
 use crate::training::{Training, TrainingError, train};
-use predictor_core::trees::Forest;
+use predictor_core::forecasts::trees::Forest;
 
 /// What the forests are to be trained on. It holds copies: the history goes on meanwhile.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Retraining {
     pub fn run(&self) -> Result<Retrained, TrainingError> {
         let fit = |target: fn(f32) -> f32, seed| {
             let targets: Vec<f32> = self.waits_s.iter().map(|wait_s| target(*wait_s)).collect();
-            train(&self.features, predictor_core::past::FEATURES, &targets, None, &Training { seed, ..self.training })
+            train(&self.features, predictor_core::forecasts::past::FEATURES, &targets, None, &Training { seed, ..self.training })
         };
         let root = fit(f32::sqrt, self.training.seed)?;
         let log = fit(f32::ln_1p, self.training.seed.wrapping_add(1))?;

@@ -25,7 +25,7 @@ use downtimes::Downtimes;
 use job_types::job::WaitingJob;
 use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
-use predictor_core::forecast::{ClassBounds, PERCENTILES, UNBOUNDED_S};
+use predictor_core::forecasts::forecast::{ClassBounds, PERCENTILES, UNBOUNDED_S};
 use regions::{Delay, Division, Region};
 use serde::{Deserialize, Serialize};
 use series::{PercentileRanks, Ranks, Series, fewest_observations};

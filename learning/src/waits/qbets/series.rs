@@ -3,7 +3,7 @@
 
 use super::rare_runs::{LEVELS, rare_run};
 use crate::binomial::{percentile_ranks, upper_bound_rank};
-use predictor_core::forecast::PERCENTILES;
+use predictor_core::forecasts::forecast::PERCENTILES;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Beta, ContinuousCDF};
 use std::collections::{HashMap, VecDeque};

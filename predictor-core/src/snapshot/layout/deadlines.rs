@@ -1,11 +1,11 @@
 //! Records of jobs with deadlines.
 
-use crate::deadline_history::CLASSES;
+use crate::forecasts::deadline_history::CLASSES;
 use zerocopy::little_endian::{F32, I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// What jobs with deadlines have taught in a partition: see
-/// [`DeadlineHistory`](crate::deadline_history::DeadlineHistory).
+/// [`DeadlineHistory`](crate::forecasts::deadline_history::DeadlineHistory).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct DeadlineHistoryRecord {
@@ -23,7 +23,7 @@ pub struct DeadlineHistoryRecord {
     pub later: [F32; CLASSES],
 }
 
-/// An admitted job that waits: see [`PromisedJob`](crate::admission::PromisedJob).
+/// An admitted job that waits: see [`PromisedJob`](crate::forecasts::promised_job::PromisedJob).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PromisedJobRecord {

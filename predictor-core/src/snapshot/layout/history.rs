@@ -1,6 +1,6 @@
 //! Records of the history: the classes of waits, and the run times of users.
 
-use crate::forecast::PERCENTILES;
+use crate::forecasts::forecast::PERCENTILES;
 use zerocopy::little_endian::{I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 

@@ -4,7 +4,7 @@ use super::TextRecord;
 use zerocopy::little_endian::{F32, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Caps on a job: see [`Caps`](crate::limits::Caps).
+/// Caps on a job: see [`Caps`](crate::decisions::limits::Caps).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct CapsRecord {
@@ -26,7 +26,7 @@ pub struct CapsRecord {
     pub reserved: [u8; 2],
 }
 
-/// Limits on a job: see [`JobLimits`](crate::limits::JobLimits).
+/// Limits on a job: see [`JobLimits`](crate::decisions::limits::JobLimits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct LimitsRecord {
@@ -38,7 +38,7 @@ pub struct LimitsRecord {
     pub member: CapsRecord,
 }
 
-/// A quality of service: see [`Qos`](crate::limits::Qos).
+/// A quality of service: see [`Qos`](crate::decisions::limits::Qos).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct QosRecord {
@@ -61,7 +61,7 @@ pub struct QosRecord {
     pub reserved: [u8; 3],
 }
 
-/// An association: see [`AssociationLimits`](crate::limits::AssociationLimits).
+/// An association: see [`AssociationLimits`](crate::decisions::limits::AssociationLimits).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct AssociationRecord {

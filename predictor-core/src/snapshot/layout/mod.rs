@@ -22,10 +22,10 @@ pub use model::{
 pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord, SubmissionRecord};
 
-use crate::forecast::RunTimeRange;
-use crate::set_aside::SetAside;
-use crate::shared_nodes::SharedNode;
-use crate::trees::NodeRecord;
+use crate::decisions::set_aside::SetAside;
+use crate::decisions::shared_nodes::SharedNode;
+use crate::forecasts::forecast::RunTimeRange;
+use crate::forecasts::trees::NodeRecord;
 use job_types::time::Seconds;
 use std::mem::size_of;
 use zerocopy::little_endian::{I64, U32, U64};

@@ -1,10 +1,10 @@
 //! Records of what was learnt of waits.
 
 use super::TextRecord;
-use crate::blend::MEMBERS;
-use crate::forecast::PERCENTILES;
-use crate::levels::KNOTS;
-use crate::reliability::RELIABILITY_LEVELS;
+use crate::forecasts::blend::MEMBERS;
+use crate::forecasts::forecast::PERCENTILES;
+use crate::forecasts::levels::KNOTS;
+use crate::forecasts::reliability::RELIABILITY_LEVELS;
 use zerocopy::little_endian::{F32, F64, I64, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -26,8 +26,9 @@ pub struct ModelRecord {
     pub has_forests: u8,
     /// Unused, zero.
     pub reserved: u8,
-    /// How many features the forests were trained on: [`FEATURES`](crate::past::FEATURES). A reader
-    /// that makes another number does not use the model.
+    /// How many features the forests were trained on:
+    /// [`FEATURES`](crate::forecasts::past::FEATURES). A reader that makes another number does not
+    /// use the model.
     pub features: U16,
 }
 
@@ -51,7 +52,7 @@ pub struct BoundRowRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct GroupRecord {
-    /// What they have in common, 0 to 7: see [`GroupKind`](crate::past::GroupKind).
+    /// What they have in common, 0 to 7: see [`GroupKind`](crate::forecasts::past::GroupKind).
     pub kind: u8,
     /// Unused, zero.
     pub reserved: [u8; 3],
@@ -76,7 +77,7 @@ pub struct GroupRecord {
     pub open: U32,
 }
 
-/// Sums over the jobs of a group that wait, or that run: see [`Sum`](crate::past::Sum).
+/// Sums over the jobs of a group that wait, or that run: see [`Sum`](crate::forecasts::past::Sum).
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct SumRecord {
@@ -147,7 +148,7 @@ pub struct NameRecord {
 }
 
 /// How well the default forecasts have done in a partition: see
-/// [`PartitionScore`](crate::reliability::PartitionScore).
+/// [`PartitionScore`](crate::forecasts::reliability::PartitionScore).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct ScoreRecord {
@@ -168,7 +169,7 @@ pub struct ScoreRecord {
 }
 
 /// How promises of a class were kept: see
-/// [`PromiseLevels`](crate::promise::PromiseLevels).
+/// [`PromiseLevels`](crate::forecasts::promise::PromiseLevels).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PromiseRecord {

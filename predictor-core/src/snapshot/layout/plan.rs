@@ -3,7 +3,7 @@
 use zerocopy::little_endian::{I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// A plan of the queue: see [`QueuePlan`](crate::queue_plan::QueuePlan).
+/// A plan of the queue: see [`QueuePlan`](crate::forecasts::queue_plan::QueuePlan).
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PlanRecord {
@@ -28,7 +28,8 @@ pub struct PlannedJobRecord {
     /// Index of its partition.
     pub partition: U16,
     /// Why no start is expected: the place in
-    /// [`PlanObstacle::ALL`](crate::queue_plan::PlanObstacle::ALL) counted from 1; 0 if one is.
+    /// [`PlanObstacle::ALL`](crate::forecasts::queue_plan::PlanObstacle::ALL) counted from 1; 0 if
+    /// one is.
     pub obstacle: u8,
     /// Unused, zero.
     pub reserved: u8,

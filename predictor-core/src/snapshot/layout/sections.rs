@@ -7,10 +7,10 @@ use super::{
     PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, SubmissionRecord, UserRecord,
     UserSizeRecord, WaitClassRecord, WaitRegionRecord,
 };
-use crate::forecast::RunTimeRange;
-use crate::set_aside::SetAside;
-use crate::shared_nodes::SharedNode;
-use crate::trees::NodeRecord;
+use crate::decisions::set_aside::SetAside;
+use crate::decisions::shared_nodes::SharedNode;
+use crate::forecasts::forecast::RunTimeRange;
+use crate::forecasts::trees::NodeRecord;
 use std::mem::size_of;
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

@@ -3,9 +3,9 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 use job_types::time::UnixTime;
-use predictor_core::queue_plan::QueuePlan;
+use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::wait_model::WaitModel;
 use slurm_sys::client::PrivateData;
 
 use super::Publisher;

@@ -1,8 +1,8 @@
 //! One node: its tasks, how its power is dealt out among them, and when something next happens.
 
 use job_types::time::UnixTime;
-use predictor_core::admission::share::Claim;
-use predictor_core::admission::{NodeLoad, SparePower, projection};
+use predictor_core::decisions::deadline_methods::share::Claim;
+use predictor_core::decisions::deadline_methods::{NodeLoad, SparePower, projection};
 
 use super::job::DeadlineJob;
 

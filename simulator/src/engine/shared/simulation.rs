@@ -1,6 +1,6 @@
 //! The simulation of nodes that are shared in time, from event to event.
 
-use predictor_core::admission::NodeLoad;
+use predictor_core::decisions::deadline_methods::NodeLoad;
 
 use super::job::DeadlineJob;
 use super::node::{Node, Sharing};

@@ -1,7 +1,7 @@
 //! Figures by hand: two jobs with shares of 0.5 and 0.25 of one node.
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::admission::{NodeLoad, SparePower};
+use predictor_core::decisions::deadline_methods::{NodeLoad, SparePower};
 
 use super::node::Node;
 use super::{Answer, DeadlineJob, Fate, Late, Policy, Sharing, simulate};

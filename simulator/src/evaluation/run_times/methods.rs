@@ -6,7 +6,7 @@ use learning::run_times::{
     ArrivingJob, Calibrated, RangeSetRule, RunTimeDistribution, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory,
 };
 use learning::sweep::{Event, EventKind, events};
-use predictor_core::forecast::RunTimeRange;
+use predictor_core::forecasts::forecast::RunTimeRange;
 use published_methods::genetic::Evolution;
 use published_methods::run_times::{Baseline, LastTwo, Li, RangeSets, Requested, Smith};
 

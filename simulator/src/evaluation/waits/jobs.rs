@@ -5,7 +5,7 @@ use job_types::number::PartitionIndex;
 use std::collections::BTreeMap;
 
 use job_types::job::{Job, WaitingJob};
-use predictor_core::class::{cpus_of_size_class, size_class};
+use predictor_core::forecasts::class::{cpus_of_size_class, size_class};
 
 use super::coverage::{bound_coverage, coverage, percentile};
 use super::methods::Bounds;
@@ -124,7 +124,7 @@ mod tests {
     use job_types::number::{AccountIndex, QosIndex, UserId};
     use job_types::size::Size;
     use job_types::time::{Seconds, UnixTime};
-    use predictor_core::forecast::PERCENTILES;
+    use predictor_core::forecasts::forecast::PERCENTILES;
 
     fn job(partition: PartitionIndex, cpus: u32, wait_s: i64) -> EndedJob {
         EndedJob {

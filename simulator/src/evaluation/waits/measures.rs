@@ -2,7 +2,7 @@
 
 use job_types::job::Job;
 use learning::distribution_scores::{self, Levels, transform};
-use predictor_core::forecast::PERCENTILES;
+use predictor_core::forecasts::forecast::PERCENTILES;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -3,7 +3,7 @@
 
 use job_types::options::SuccessProbability;
 use job_types::time::UnixTime;
-use predictor_core::decision::{Reservation, probabilities_to_ask};
+use predictor_core::decisions::{Reservation, probabilities_to_ask};
 
 use super::super::learnt_waits::ReservationGiven;
 use super::Shipped;

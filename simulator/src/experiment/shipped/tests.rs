@@ -1,11 +1,11 @@
 //! The decision from the simulation's own state, held against the one from a snapshot of it; and
 //! what becomes of reservations and deadlines.
 
-use predictor_core::decision::{Admitted, LeastGain, NotAdmitted};
-use predictor_core::forecast::QueueForecaster;
-use predictor_core::queue_plan::{PlannedPartition, QueuePlan};
+use predictor_core::decisions::{Admitted, LeastGain, NotAdmitted};
+use predictor_core::forecasts::forecast::QueueForecaster;
+use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
+use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::wait_model::WaitModel;
 
 use super::super::tests::{jobs, so_many_jobs};
 use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, VarqChoice, easy, speed_ups};

@@ -19,7 +19,7 @@ use end_to_end::{Cluster, Options, now, wait_for};
 use filler::Filler;
 use gain::Gain;
 use job_types::time::Seconds;
-use predictor_core::site::Site;
+use predictor_core::decisions::site::Site;
 use predictor_core::snapshot::Snapshot;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -7,9 +7,9 @@ use job_types::number::UserId;
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::Seconds;
-use predictor_core::decision::STEP;
-use predictor_core::forecast::{Association, JobShape, WaitForecaster};
-use predictor_core::site::Site;
+use predictor_core::decisions::STEP;
+use predictor_core::decisions::site::Site;
+use predictor_core::forecasts::forecast::{Association, JobShape, WaitForecaster};
 use std::time::Duration;
 
 /// Time limit of the jobs in minutes.

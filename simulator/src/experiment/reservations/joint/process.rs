@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decision::{JointOption, joint_reservation};
+use predictor_core::decisions::{JointOption, joint_reservation};
 
 use super::super::super::Decider;
 use super::super::super::NEVER;

@@ -1,0 +1,148 @@
+//! Deferral: whether a job is done sooner when it becomes eligible later (Hariharan et al. 2020,
+//! IV.B).
+//!
+//! Hariharan et al. compare the response predicted for a submission now with that predicted for a
+//! submission at a future time. It leaves open whether the time until then counts; here it does,
+//! because it is the user who waits.
+
+use super::molding::{self, Assumption, Candidate};
+use super::{Context, LIMIT_ROUNDING, LeastGain, Obstacle};
+use crate::forecasts::forecast::Forecaster;
+use job_types::time::{Seconds, UnixTime};
+use std::fmt;
+
+/// Another job's end this soon after the last one, as a part of the time until that, is waited for
+/// as well (IV.B).
+const SOON_AFTER: f64 = 0.05;
+
+/// A deferral that pays.
+#[derive(Clone, Debug)]
+pub struct Deferral {
+    /// When the job becomes eligible.
+    pub begin: UnixTime,
+    /// Forecast response if it is eligible at once.
+    pub response_now: Seconds,
+    /// Forecast response, from now, if it is eligible at `begin`.
+    pub response_deferred: Seconds,
+}
+
+/// Why a job is not deferred.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NotDeferred {
+    /// The site defers none in this partition.
+    NotOffered,
+    /// It carries a begin time of its own.
+    OwnBegin,
+    /// It must start at once.
+    Immediate,
+    /// A component of a heterogeneous job, whose components start together.
+    Heterogeneous,
+    /// Something else decides when it starts.
+    Obstacle(Obstacle),
+    /// No running job is expected to end soon enough.
+    NoEndExpected,
+    /// Nothing is known of waits here.
+    NoWaits,
+    /// Its time limit from then on would reach beyond the deadline.
+    BeyondDeadline,
+    /// It would gain too little, or nothing.
+    GainTooSmall {
+        /// Forecast response now.
+        now: Seconds,
+        /// Forecast response when deferred.
+        deferred: Seconds,
+        /// What it has to gain.
+        least: LeastGain,
+    },
+}
+
+impl fmt::Display for NotDeferred {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotDeferred::NotOffered => f.write_str("this partition defers no jobs"),
+            NotDeferred::OwnBegin => f.write_str("it has a begin time of its own"),
+            NotDeferred::Immediate => f.write_str("it must start at once"),
+            NotDeferred::Heterogeneous => f.write_str("it is part of a heterogeneous job"),
+            NotDeferred::Obstacle(obstacle) => f.write_str(match obstacle {
+                Obstacle::Dependency => "it waits for other jobs (--dependency)",
+                Obstacle::Held => "it is held",
+                Obstacle::Reservation => "it runs inside a reservation",
+            }),
+            NotDeferred::NoEndExpected => f.write_str("no running job is expected to end within the longest deferral"),
+            NotDeferred::NoWaits => f.write_str("no past waits are known for this partition"),
+            NotDeferred::BeyondDeadline => f.write_str("it would reach beyond its deadline"),
+            NotDeferred::GainTooSmall { now, deferred, .. } if deferred >= now => f.write_str("waiting gains nothing"),
+            NotDeferred::GainTooSmall { now, deferred, least } => {
+                write!(f, "waiting gains too little: done about {} sooner than in {now}, and {least} are wanted here", *now - *deferred)
+            }
+        }
+    }
+}
+
+/// The future time of IV.B: from the first expected end on, as long as another follows within 5 %
+/// of the time until it.
+fn future_time<F: Forecaster>(context: &Context<'_, F>, longest: Seconds) -> Option<UnixTime> {
+    let mut future: Option<UnixTime> = None;
+    for end in context.forecasts.expected_ends(context.partition.index).filter(|end| *end > context.now) {
+        let reach = match future {
+            None => context.now + longest,
+            Some(future) => {
+                let until = (future - context.now).0 as f64;
+                (future + Seconds((until * SOON_AFTER) as i64)).min(context.now + longest)
+            }
+        };
+        if end > reach {
+            break;
+        }
+        future = Some(end);
+    }
+    future
+}
+
+/// Decides whether to defer: compares `now`, what is forecast for the job as it would be submitted
+/// now, with the job at the future time, molded anew where `mold` says so.
+pub(super) fn defer<F>(context: &Context<'_, F>, now: &Candidate, mold: bool) -> Result<(Deferral, Candidate), NotDeferred>
+where
+    F: Forecaster,
+{
+    let submission = context.submission;
+    if submission.is_immediate {
+        return Err(NotDeferred::Immediate);
+    }
+    if submission.tie == Some(super::Tie::Heterogeneous) {
+        return Err(NotDeferred::Heterogeneous);
+    }
+    if let Some(obstacle) = submission.obstacle {
+        return Err(NotDeferred::Obstacle(obstacle));
+    }
+    if submission.begin.is_some_and(|begin| begin > context.now) {
+        return Err(NotDeferred::OwnBegin);
+    }
+    if now.wait.is_none() {
+        return Err(NotDeferred::NoWaits);
+    }
+    let longest = submission.asked.max_defer.map_or(context.policy.max_defer, |most| Seconds(most).min(context.policy.max_defer));
+    let begin = future_time(context, longest).ok_or(NotDeferred::NoEndExpected)?;
+    // The forecast at a later moment takes the CPUs to be free that are expected to be by then.
+    let assumption = Assumption { delay: begin - context.now, starts_then: false };
+    let written = || molding::candidate(context, now.count, &assumption).map(|(candidate, _)| candidate);
+    let then = if mold {
+        let molding = molding::best(context, &assumption);
+        molding.better.ok().or(molding.as_written)
+    } else {
+        written()
+    };
+    let then = then.ok_or(NotDeferred::NoWaits)?;
+    let reaches = then.limit.map(|limit| begin + limit + LIMIT_ROUNDING);
+    if let Some(deadline) = submission.deadline
+        && reaches.is_none_or(|reaches| reaches > deadline)
+    {
+        return Err(NotDeferred::BeyondDeadline);
+    }
+    let (response_now, response_deferred) = (now.response(), then.response());
+    let least = LeastGain::of_deferral(&context.policy);
+    if !least.is_reached(response_now, response_deferred) {
+        return Err(NotDeferred::GainTooSmall { now: response_now, deferred: response_deferred, least });
+    }
+    Ok((Deferral { begin, response_now, response_deferred }, then))
+}

@@ -1,0 +1,263 @@
+//! What jobs with deadlines have taught about the next ones: how much longer than their run times
+//! users give them, how long jobs wait beside what the plan of the queue says, and how often what
+//! was promised was kept.
+//!
+//! A deadline says something of the run time: who gives an hour to a job whose limit is a day knows
+//! that it is short. How much it says is learnt from jobs that have ended, and where deadlines say
+//! nothing, because users give them whatever they run, the distribution is so wide that it changes
+//! nothing.
+
+use serde::{Deserialize, Serialize};
+
+/// How many classes of ratios there are.
+pub const CLASSES: usize = 32;
+
+/// Binary logarithm of the ratio at which the first class begins.
+const FIRST_LOG2: f64 = -6.0;
+
+/// How many classes a factor of two has.
+const CLASSES_OF_A_DOUBLING: f64 = 2.0;
+
+/// Most observations that are counted; older ones count less.
+const MOST_OBSERVATIONS: f32 = 5_000.0;
+
+/// What is left of the older ones where there are more.
+const KEPT_PART: f32 = 0.9;
+
+/// How far one outcome moves the probability that is asked for.
+const STEP: f64 = 0.02;
+
+/// The lowest and the highest probability that is ever asked for in the place of the wanted one.
+const ASKED: (f64, f64) = (0.05, 0.99);
+
+/// Up to so long a wait that was planned counts as none: a plan is that old before it is renewed.
+const AT_ONCE_S: f64 = 60.0;
+
+/// What is added to a wait before it is compared with another, in seconds: between 0 and 10 s there
+/// is no difference worth a factor.
+const WAIT_OFFSET_S: f64 = 30.0;
+
+/// How often ratios of two durations have come, in classes of half a doubling from 1/64 to 1,024.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratios {
+    counts: [f32; CLASSES],
+}
+
+impl Ratios {
+    /// Nothing is known: each class is as likely as any other.
+    #[must_use]
+    pub fn unknown() -> Ratios {
+        Ratios { counts: [1.0; CLASSES] }
+    }
+
+    /// Ratios that were counted so often; what is no count is none.
+    #[must_use]
+    pub fn of(counts: [f32; CLASSES]) -> Ratios {
+        Ratios { counts: counts.map(|count| if count.is_finite() { count.max(0.0) } else { 0.0 }) }
+    }
+
+    /// The counts, to be published.
+    #[must_use]
+    pub fn published(&self) -> [f32; CLASSES] {
+        self.counts
+    }
+
+    /// The place of a ratio on the scale of the classes.
+    fn position(ratio: f64) -> f64 {
+        let position = (ratio.max(f64::MIN_POSITIVE).log2() - FIRST_LOG2) * CLASSES_OF_A_DOUBLING;
+        position.clamp(0.0, CLASSES as f64)
+    }
+
+    fn class(ratio: f64) -> usize {
+        (Ratios::position(ratio) as usize).min(CLASSES - 1)
+    }
+
+    fn sum(&self) -> f64 {
+        f64::from(self.counts.iter().sum::<f32>())
+    }
+
+    /// A ratio has come.
+    pub fn observe(&mut self, ratio: f64) {
+        if let Some(count) = self.counts.get_mut(Ratios::class(ratio)) {
+            *count += 1.0;
+        }
+        if self.counts.iter().sum::<f32>() > MOST_OBSERVATIONS {
+            self.counts.iter_mut().for_each(|count| *count *= KEPT_PART);
+        }
+    }
+
+    /// How likely the class of a ratio is.
+    #[must_use]
+    pub fn likelihood(&self, ratio: f64) -> f64 {
+        self.likelihoods()(ratio)
+    }
+
+    /// The same for many ratios.
+    pub fn likelihoods(&self) -> impl Fn(f64) -> f64 {
+        let sum = self.sum();
+        move |ratio| {
+            let count = self.counts.get(Ratios::class(ratio)).copied().map_or(0.0, f64::from);
+            if sum > 0.0 { count / sum } else { 1.0 }
+        }
+    }
+
+    /// The probability of a ratio that is no larger.
+    #[must_use]
+    pub fn up_to(&self, ratio: f64) -> f64 {
+        let (sum, position) = (self.sum(), Ratios::position(ratio));
+        if sum <= 0.0 {
+            return 0.0;
+        }
+        let (whole, part) = (position as usize, position.fract());
+        let below: f32 = self.counts.iter().take(whole).sum();
+        let within = self.counts.get(whole).copied().map_or(0.0, |count| f64::from(count) * part);
+        ((f64::from(below) + within) / sum).clamp(0.0, 1.0)
+    }
+}
+
+/// What the jobs with deadlines of one partition have taught.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeadlineHistory {
+    /// Time from the submission to the deadline, over the run time.
+    pub given: Ratios,
+    /// Waits over those that were planned, of jobs that were planned to start at once.
+    pub at_once: Ratios,
+    /// The same of jobs that were planned to start later.
+    pub later: Ratios,
+    /// How much more probable than wanted a deadline has to be forecast for it to be kept with the
+    /// probability that is wanted; below zero where forecasts are too careful.
+    pub shift: f64,
+}
+
+impl Default for DeadlineHistory {
+    /// Before anything is known: jobs start when the plan says, some by up to sixteen times later.
+    fn default() -> DeadlineHistory {
+        let mut waits = Ratios { counts: [0.0; CLASSES] };
+        for (ratio, count) in [(0.6, 10.0), (0.9, 10.0), (1.2, 1.0), (2.2, 1.0), (4.4, 1.0), (8.8, 1.0)] {
+            if let Some(class) = waits.counts.get_mut(Ratios::class(ratio)) {
+                *class = count;
+            }
+        }
+        DeadlineHistory { given: Ratios::unknown(), at_once: waits, later: waits, shift: 0.0 }
+    }
+}
+
+impl DeadlineHistory {
+    /// A job that was given so long from its submission to its deadline has run for so long, both
+    /// in seconds.
+    pub fn observe_run(&mut self, given_s: f64, run_s: f64) {
+        self.given.observe(given_s / run_s.max(1.0));
+    }
+
+    /// A job has waited for so long from its submission to its start, in seconds, beside what was
+    /// planned.
+    pub fn observe_wait(&mut self, wait_s: f64, planned_s: f64) {
+        let waits = if planned_s <= AT_ONCE_S { &mut self.at_once } else { &mut self.later };
+        waits.observe((wait_s + WAIT_OFFSET_S) / (planned_s + WAIT_OFFSET_S));
+    }
+
+    /// The probability of a wait of at most `most_s` where `planned_s` is planned, in seconds.
+    #[must_use]
+    pub fn starts_within(&self, most_s: f64, planned_s: f64) -> f64 {
+        if most_s < 0.0 {
+            return 0.0;
+        }
+        let waits = if planned_s <= AT_ONCE_S { &self.at_once } else { &self.later };
+        waits.up_to((most_s + WAIT_OFFSET_S) / (planned_s + WAIT_OFFSET_S))
+    }
+
+    /// The probability that has to be forecast for `wanted` to be kept.
+    #[must_use]
+    pub fn asked(&self, wanted: f64) -> f64 {
+        (wanted + self.shift).clamp(ASKED.0, ASKED.1)
+    }
+
+    /// What a forecast probability comes to, by how such promises were kept: at least `wanted` if
+    /// and only if it is at least the one that is asked for.
+    #[must_use]
+    pub fn corrected(&self, forecast: f64, wanted: f64) -> f64 {
+        let asked = self.asked(wanted);
+        let corrected =
+            if forecast >= asked { wanted + (1.0 - wanted) * (forecast - asked) / (1.0 - asked) } else { wanted * forecast / asked };
+        corrected.clamp(0.0, 1.0)
+    }
+
+    /// What was promised with a corrected probability, where `wanted` was asked for, was kept or
+    /// was not.
+    ///
+    /// Only promises near the border count: those that are nearly sure would be kept whatever is
+    /// asked of the others. So the jobs that are just admitted are the ones of which `wanted` are
+    /// kept, and not the mean of all (after Gibbs and Candès 2021, as in
+    /// [`levels`](crate::forecasts::levels)).
+    pub fn observe_outcome(&mut self, promised: f64, wanted: f64, is_kept: bool) {
+        if promised <= wanted + (1.0 - wanted) / 4.0 {
+            let kept = if is_kept { 1.0 } else { 0.0 };
+            let shift = self.shift + STEP * (wanted - kept);
+            self.shift = shift.clamp(ASKED.0 - wanted, ASKED.1 - wanted);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_often_is_likely_and_lies_where_it_came() {
+        let mut ratios = Ratios::unknown();
+        (0..968).for_each(|_| ratios.observe(4.5));
+        assert!((ratios.likelihood(4.2) - 0.969).abs() < 1e-6 && ratios.likelihood(40.0) < 0.002);
+        assert!(ratios.up_to(4.0) < 0.02 && ratios.up_to(5.66) > 0.97);
+        assert_eq!((ratios.up_to(1e-9), ratios.up_to(1e9)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn what_is_long_ago_counts_less() {
+        let mut ratios = Ratios::unknown();
+        (0..6_000).for_each(|_| ratios.observe(4.5));
+        (0..6_000).for_each(|_| ratios.observe(16.5));
+        assert!(ratios.likelihood(16.5) > 0.7 && ratios.sum() <= f64::from(MOST_OBSERVATIONS));
+    }
+
+    #[test]
+    fn counts_that_are_none_are_none() {
+        let mut counts = [1.0; CLASSES];
+        (counts[0], counts[1]) = (f32::NAN, -5.0);
+        assert_eq!(Ratios::of(counts).sum(), 30.0);
+        assert_eq!(Ratios::of([f32::NAN; CLASSES]).up_to(2.0), 0.0);
+    }
+
+    #[test]
+    fn a_job_that_is_planned_to_start_at_once_mostly_does() {
+        let history = DeadlineHistory::default();
+        assert!(history.starts_within(30.0, 0.0) > 0.85 && history.starts_within(600.0, 0.0) > 0.99);
+        assert!(history.starts_within(600.0, 3_600.0) < 0.1 && history.starts_within(4_000.0, 3_600.0) > 0.8);
+        assert_eq!(history.starts_within(-1.0, 0.0), 0.0);
+    }
+
+    #[test]
+    fn promises_near_the_border_move_it_until_they_are_kept() {
+        let mut history = DeadlineHistory::default();
+        // Such promises are kept with a probability that is by 0.2 higher than what was forecast.
+        for turn in 0..20_000 {
+            let forecast = history.asked(0.8) + 0.02;
+            let is_kept = (f64::from(turn) * 0.618_033_988_749_895).fract() < forecast + 0.2;
+            let promised = history.corrected(forecast, 0.8);
+            history.observe_outcome(promised, 0.8, is_kept);
+        }
+        assert!((history.asked(0.8) - 0.58).abs() < 0.05, "{}", history.asked(0.8));
+        let before = history;
+        history.observe_outcome(0.99, 0.8, false);
+        assert_eq!(history, before, "a promise that is nearly sure says nothing of the border");
+    }
+
+    #[test]
+    fn a_corrected_probability_reaches_the_wanted_one_where_the_forecast_reaches_the_asked_one() {
+        let history = DeadlineHistory { shift: -0.3, ..DeadlineHistory::default() };
+        for percent in 0..=100 {
+            let forecast = f64::from(percent) / 100.0;
+            assert_eq!(history.corrected(forecast, 0.9) >= 0.9, forecast >= history.asked(0.9), "{percent}");
+        }
+        assert_eq!((history.corrected(0.0, 0.9), history.corrected(1.0, 0.9)), (0.0, 1.0));
+    }
+}
