@@ -19,10 +19,10 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{Reservable, governing};
 use predictor_core::forecasts::forecast::{JobShape, Moment, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
-use predictor_core::upkeep::present_probability;
 use serde::Serialize;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{self, QueuedJob};
+use upkeep::present_probability;
 
 use self::state::State;
 use crate::columns::Layout;

@@ -19,9 +19,9 @@ use predictor_core::decisions::site::{Demand, Partition, Site};
 use predictor_core::forecasts::reliability::PartitionScore;
 use predictor_core::snapshot::Snapshot;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
-use predictor_core::upkeep::clocks_agree;
 use serde::Serialize;
 use slurm_conf::ConfigurationError;
+use upkeep::clocks_agree;
 
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;

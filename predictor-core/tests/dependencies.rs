@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// What learns, evaluates or serves, none of which a plugin does.
-const NOT_IN_PLUGINS: [&str; 18] = [
+/// What learns, evaluates, serves or looks after jobs, none of which a plugin does.
+const NOT_IN_PLUGINS: [&str; 19] = [
     "antlr4rust",
     "axum",
     "cel",
@@ -26,6 +26,7 @@ const NOT_IN_PLUGINS: [&str; 18] = [
     "simulator",
     "statrs",
     "tokio",
+    "upkeep",
 ];
 
 /// The page that says what leans on what.

@@ -6,7 +6,7 @@
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::upkeep::clocks_agree;
+use upkeep::clocks_agree;
 
 /// A step back that is no more than this is what time servers do now and then, and what is read
 /// again anyway covers it.

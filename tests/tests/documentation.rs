@@ -14,8 +14,8 @@ use end_to_end::documentation::{Block, Page, Reader, SUBSTITUTIONS};
 use end_to_end::{Cluster, Daemon, LARGE_WAIT, Options, project, wait_for};
 use job_types::options::OPTIONS;
 use made_up_site::enforcing;
-use predictor_core::upkeep::{AdmissionState, AdmissionWanted, ReservationState};
 use slurm_conf::Configuration;
+use upkeep::{AdmissionState, AdmissionWanted, ReservationState};
 
 /// Pages of what users do. They are read on a cluster with a known past, under a policy that
 /// enforces.

@@ -146,12 +146,13 @@ fn without_speaker(text: &str) -> &str {
     ["job_submit/queuecast: ", "queuecast: "].iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
 }
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "job-types/src",
     "slurm-sys/build.rs",
     "submit-filter/src",
     "spank-plugin/src",
     "predictor-core/src",
+    "upkeep/src",
     "slurm-conf/src",
     "slurm-sys/src",
     "sidecar/src",
@@ -219,6 +220,7 @@ fn every_line_for_users_is_explained() {
         "predictor-core/src/decisions/bounds.rs",
         "predictor-core/src/decisions/molding.rs",
         "predictor-core/src/decisions/reservation",
+        "upkeep/src",
         "job-types/src/record.rs",
         "predictor-core/src/decisions/deferral.rs",
         "predictor-core/src/decisions/submission.rs",

@@ -3,8 +3,8 @@
 use command_parts::output::{apart, moment_and_distance};
 use job_types::time::UnixTime;
 use predictor_core::snapshot::Snapshot;
-use predictor_core::upkeep::clocks_agree;
 use slurm_conf::trusted::read_owned;
+use upkeep::clocks_agree;
 
 use super::report::Checks;
 use super::running;

@@ -8,7 +8,7 @@ use job_types::number::JobId;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::deadline_methods::order::{self, Held, Pending};
 use predictor_core::snapshot::Snapshot;
-use predictor_core::upkeep::{AdmissionState, AdmissionWanted, admission_upkeep};
+use upkeep::{AdmissionState, AdmissionWanted, admission_upkeep};
 
 use crate::known::admitted::Admitted;
 use crate::known::cluster::{Cluster, Phase, PlanJob};

@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use job_types::number::{JobId, UserId};
 use job_types::record::{Record, SealKey};
 use job_types::time::UnixTime;
-use predictor_core::upkeep::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, Wanted, noted};
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
+use upkeep::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, Wanted, noted};
 
 use crate::clock::now;
 use crate::known::admitted::Admitted;

@@ -1,13 +1,12 @@
 //! The thread that changes jobs after their submission.
 //!
 //! After each snapshot it looks at every job that carries a reservation, as slurmctld described it
-//! for that snapshot, and asks `predictor_core::upkeep::upkeep` what is wanted of it, with the
-//! forecasts of that very snapshot. What is wanted goes to [`issuer`], the one place from which
-//! changes go to slurmctld. Of jobs that were admitted with a deadline [`deadlines`] does the same.
+//! for that snapshot, and asks `upkeep::upkeep` what is wanted of it, with the forecasts of that
+//! very snapshot. What is wanted goes to [`issuer`], the one place from which changes go to
+//! slurmctld. Of jobs that were admitted with a deadline [`deadlines`] does the same.
 //!
 //! A job that belongs together with jobs of other clusters is withdrawn once one of those has its
-//! nodes: [`siblings`] reads them from slurmdbd, and `predictor_core::upkeep::withdrawal` says
-//! which of them stays.
+//! nodes: [`siblings`] reads them from slurmdbd, and `upkeep::withdrawal` says which of them stays.
 //!
 //! It remembers nothing that a restart would miss but places in the order by deadline that are not
 //! written yet: what was promised and what was written last is in each job's record. The main
@@ -26,7 +25,7 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::Receiver;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::snapshot::Snapshot;
-use predictor_core::upkeep::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
+use upkeep::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
 
 use crate::clock::now;
 use crate::known::cluster::Cluster;

@@ -13,8 +13,8 @@ use job_types::joint::{ClusterJob, JointJobs};
 use job_types::number::{JobId, UserId};
 use job_types::promise::Promise;
 use job_types::time::UnixTime;
-use predictor_core::upkeep::Sibling;
 use slurm_sys::client::{AccountingConnection, ClientError, JobState, RecordedRun};
+use upkeep::Sibling;
 
 use crate::known::reserved::Reserved;
 

@@ -7,8 +7,8 @@ use job_types::options::IfMissed;
 use job_types::record::SealKey;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
-use predictor_core::upkeep::ReservedJob;
 use slurm_sys::client::JobState;
+use upkeep::ReservedJob;
 
 use super::issuer::{Change, Issuer};
 use super::siblings::Siblings;

@@ -2,8 +2,8 @@
 
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::upkeep::AdmittedJob;
 use slurm_sys::client::controller::QueuedJob;
+use upkeep::AdmittedJob;
 
 use crate::known::promised::{Promised, Seen};
 

@@ -5,8 +5,8 @@ use job_types::promise::Promise;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::snapshot::ReservedCpus;
-use predictor_core::upkeep::ReservedJob;
 use slurm_sys::client::controller::QueuedJob;
+use upkeep::ReservedJob;
 
 use crate::known::promised::{Promised, Seen};
 

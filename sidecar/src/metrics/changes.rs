@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use predictor_core::upkeep::{AdmissionState, AdmissionWanted, ReservationState};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use strum::VariantArray as _;
+use upkeep::{AdmissionState, AdmissionWanted, ReservationState};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabel {

@@ -9,7 +9,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{Reservable, TrajectoryPoint};
 use predictor_core::forecasts::forecast::{JobShape, Moment, WaitForecaster};
-use predictor_core::upkeep::{GivenReservation, Progress, Review, review};
+use upkeep::{GivenReservation, Progress, Review, review};
 
 use super::parts::Reviewed;
 use crate::engine::{Job, JobIndex, Record, Revised};

@@ -15,9 +15,9 @@ use predictor_core::decisions::limits::Applying;
 use predictor_core::decisions::site::{Partition, Site};
 use predictor_core::forecasts::forecast::{Association, JobShape, Moment, WaitForecast, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
-use predictor_core::upkeep::{ReservationState, ReservedJob, upkeep};
 use std::cell::Cell;
 use std::hint::black_box;
+use upkeep::{ReservationState, ReservedJob, upkeep};
 
 const JOBS: u32 = 10_000;
 

@@ -24,7 +24,7 @@ use predictor_core::forecasts::forecast::Claimed;
 use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
-use predictor_core::upkeep::ReservedJob;
+use upkeep::ReservedJob;
 
 /// A present, for tests that need no clock.
 pub const NOW: UnixTime = UnixTime(1_800_000_000);

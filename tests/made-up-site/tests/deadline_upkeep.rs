@@ -11,7 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decisions::{Submission, decide};
-use predictor_core::upkeep::{AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, noted};
+use upkeep::{AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, noted};
 
 const HOUR: Seconds = Seconds(3_600);
 const DEADLINE: UnixTime = UnixTime(NOW.0 + 2 * HOUR.0);

@@ -10,8 +10,8 @@ use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, 
 use predictor_core::decisions::set_aside::{SetAside, leaves_room};
 use predictor_core::decisions::{Decision, NotReserved, Refusal, Reservation, decide};
 use predictor_core::snapshot::PartitionState;
-use predictor_core::upkeep::{ReservationState, Revision, Step, Upkeep, Wanted, upkeep};
 use proptest::prelude::*;
+use upkeep::{ReservationState, Revision, Step, Upkeep, Wanted, upkeep};
 
 /// The partition that the jobs are in, 64 nodes of 4 CPUs.
 const ALL: Size = Size { nodes: 64, cpus: 256 };

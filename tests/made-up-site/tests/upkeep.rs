@@ -11,7 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
 use predictor_core::decisions::limits::{Applying, CapOwner, Caps};
-use predictor_core::upkeep::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
+use upkeep::{ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
 
 const NEXT: Seconds = Seconds(30);
 const HOUR: Seconds = Seconds(3_600);

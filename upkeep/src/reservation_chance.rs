@@ -1,8 +1,8 @@
 //! How likely a reservation that was given is to be kept, as forecast now.
 
-use crate::decisions::{Reservable, trajectory};
-use crate::forecasts::forecast::WaitForecaster;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decisions::{Reservable, trajectory};
+use predictor_core::forecasts::forecast::WaitForecaster;
 
 /// The probability that a job which has not started does so by its reserved time; `None` where
 /// nothing is known of waits. `job` is as it was asked for, without padding, and `eligible` is when
@@ -34,10 +34,10 @@ pub fn present_probability<F: WaitForecaster>(job: &Reservable<'_, F>, reserved:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecasts::forecast::{Association, JobShape, Moment, PERCENTILES, WaitForecast};
     use job_types::number::{PartitionIndex, UserId};
     use job_types::record::WaitSource;
     use job_types::size::Size;
+    use predictor_core::forecasts::forecast::{Association, JobShape, Moment, PERCENTILES, WaitForecast};
     use zerocopy::little_endian::U32;
 
     const NOW: UnixTime = UnixTime(1_000_000);

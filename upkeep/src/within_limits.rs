@@ -7,11 +7,11 @@
 //! holds it to them.
 
 use super::reserved_job::ReservedJob;
-use crate::decisions::site::Site;
-use crate::decisions::{LONGEST_AHEAD, Limit, governing};
 use job_types::options::{EarlyStart, Mode};
 use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decisions::site::Site;
+use predictor_core::decisions::{LONGEST_AHEAD, Limit, governing};
 
 /// What is to become of a time limit that is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,10 +4,10 @@
 //! may still be changed, so that its reservation is looked at again until it runs: with a newer
 //! forecast it becomes eligible earlier where the promise needs that, and later where it can.
 
-use crate::decisions::{Begins, Reservable, STEP, TrajectoryPoint, WORTH_A_CHANGE, latest_point};
-use crate::forecasts::forecast::WaitForecaster;
 use job_types::options::{EarlyStart, IfMissed};
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decisions::{Begins, Reservable, STEP, TrajectoryPoint, WORTH_A_CHANGE, latest_point};
+use predictor_core::forecasts::forecast::WaitForecaster;
 
 /// How often a job may be put off, as far as the probability that is lost by it counts.
 const CHANCES: f64 = 8.0;
@@ -157,10 +157,10 @@ fn review_begin<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forecasts::forecast::{Association, JobShape, Moment, PERCENTILES, WaitForecast};
     use job_types::number::{PartitionIndex, UserId};
     use job_types::record::WaitSource;
     use job_types::size::Size;
+    use predictor_core::forecasts::forecast::{Association, JobShape, Moment, PERCENTILES, WaitForecast};
     use zerocopy::little_endian::U32;
 
     const NOW: UnixTime = UnixTime(1_000_000);

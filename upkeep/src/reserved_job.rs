@@ -1,11 +1,11 @@
 //! A job in the queue that carries the record of a reservation.
 
-use crate::decisions::site::{Partition, Site};
-use crate::decisions::{Bound, Bounds, NodeRange, Submission, TimeLimit};
 use job_types::number::{JobId, UserId};
 use job_types::record::{Affiliation, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decisions::site::{Partition, Site};
+use predictor_core::decisions::{Bound, Bounds, NodeRange, Submission, TimeLimit};
 
 /// A job in the queue that carries the record of a reservation, as slurmctld has it now.
 #[derive(Clone, Debug, PartialEq)]

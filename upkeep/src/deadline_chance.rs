@@ -1,9 +1,9 @@
 //! How likely an admitted job is to be done by its deadline, as forecast now.
 
-use crate::forecasts::deadline_run_times::unknown;
-use crate::forecasts::forecast::{JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::forecasts::deadline_run_times::unknown;
+use predictor_core::forecasts::forecast::{JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
 
 /// How long after a job became eligible the state of the cluster is still that in which it did.
 const FRESH: Seconds = Seconds(120);

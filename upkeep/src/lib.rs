@@ -1,9 +1,13 @@
 //! Upkeep: what becomes of a job with a promise after its submission.
 //!
-//! The daemon looks at each job that carries a promise every few seconds, and asks here what is to
-//! be changed in it: a reservation's begin and padding follow the queue, and a deadline stays in
-//! the job's priority and comment. Nothing is remembered from one look to the next. The submit
-//! filter has no part in it.
+//! The daemon looks at each job that carries a promise, again and again, and asks here what is to
+//! be changed in it. The begin and the padding of a reservation follow the queue
+//! ([`upkeep()`], [`review()`]); of several jobs of which one is enough the others are withdrawn
+//! ([`withdrawal()`]); a job with a deadline gets its place in the queue and a note for its user
+//! ([`admission_upkeep`]). Nothing is remembered from one look to the next.
+//!
+//! It does no I/O, knows no C, and takes the time as an argument. It leans on the decisions that
+//! gave the promises (`predictor_core::decisions`), and the submit filter does without it.
 
 mod deadline_chance;
 mod deadlines;

@@ -8,16 +8,16 @@
 use super::reserved_job::{ReservedJob, is_cut_back};
 use super::review::{GivenReservation, Progress, Review, Revision, review};
 use super::within_limits::{Excess, excess};
-use crate::decisions::set_aside::leaves_room;
-use crate::decisions::site::{Partition, Site};
-use crate::decisions::{Begins, LONGEST_AHEAD, Reservable, governing, latest_point};
-use crate::forecasts::forecast::{Claimed, JobShape, Moment, WaitForecaster};
-use crate::forecasts::promise::reservable_part;
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::promise::Promise;
 use job_types::record::{Changed, EndOfPromise, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decisions::set_aside::leaves_room;
+use predictor_core::decisions::site::{Partition, Site};
+use predictor_core::decisions::{Begins, LONGEST_AHEAD, Reservable, governing, latest_point};
+use predictor_core::forecasts::forecast::{Claimed, JobShape, Moment, WaitForecaster};
+use predictor_core::forecasts::promise::reservable_part;
 
 /// How much later than it was written a begin may stand in slurmctld that had passed, or nearly, as
 /// it was written: slurmctld puts its own present in its place.

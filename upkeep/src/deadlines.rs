@@ -7,9 +7,6 @@
 //! against the record: what the job has now counts.
 
 use super::deadline_chance::{Present, present_probability};
-use crate::decisions::site::Site;
-use crate::decisions::{FARTHEST_DEADLINE, governing};
-use crate::forecasts::forecast::{Association, JobShape, RunTimeForecaster, WaitForecaster};
 use job_types::number::{JobId, UserId};
 use job_types::options::Mode;
 use job_types::policy::Admission;
@@ -17,6 +14,9 @@ use job_types::promise::{Promise, PromisedDeadline};
 use job_types::record::{Affiliation, Changed, EndOfPromise, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decisions::site::Site;
+use predictor_core::decisions::{FARTHEST_DEADLINE, governing};
+use predictor_core::forecasts::forecast::{Association, JobShape, RunTimeForecaster, WaitForecaster};
 use std::fmt::Write;
 
 /// How far ahead the deadline is set by which Slurm ends a job that is late: slurmctld refuses one
