@@ -8,8 +8,9 @@
 //! - [`snapshot`] is how forecasts, and what else decisions ask, come from the daemon to those who
 //!   decide.
 //!
-//! What is done with a job that was promised something, from its submission on, is the crate
-//! `upkeep`: the submit filter does without it.
+//! What the submit filter does without stands in crates of its own: what is done with a job that
+//! was promised something, from its submission on, in `upkeep`, and what writes a snapshot in
+//! `snapshot-writer`.
 
 pub mod decisions;
 pub mod forecasts;

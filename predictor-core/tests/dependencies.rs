@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// What learns, evaluates, serves or looks after jobs, none of which a plugin does.
-const NOT_IN_PLUGINS: [&str; 19] = [
+/// What learns, evaluates, serves, writes snapshots or looks after jobs, none of which a plugin
+/// does.
+const NOT_IN_PLUGINS: [&str; 20] = [
     "antlr4rust",
     "axum",
     "cel",
@@ -24,6 +25,7 @@ const NOT_IN_PLUGINS: [&str; 19] = [
     "rules-compiler",
     "sidecar",
     "simulator",
+    "snapshot-writer",
     "statrs",
     "tokio",
     "upkeep",

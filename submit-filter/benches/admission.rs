@@ -16,8 +16,8 @@ use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::decisions::shared_nodes::SharingJob;
 use predictor_core::forecasts::promised_job::PromisedJob;
 use predictor_core::forecasts::queue_plan::QueuePlan;
-use predictor_core::snapshot::{PartitionState, SharedNodeState};
 use slurm_sys::bindings;
+use snapshot_writer::{PartitionState, SharedNodeState};
 use std::ffi::{c_char, c_int};
 use std::time::{Duration, Instant};
 

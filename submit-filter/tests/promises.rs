@@ -12,7 +12,8 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::enforcing;
 use parking_lot::MutexGuard;
-use predictor_core::snapshot::{SeenSubmission, SeenSubmissions};
+use predictor_core::snapshot::SeenSubmission;
+use snapshot_writer::SeenSubmissions;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

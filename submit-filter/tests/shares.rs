@@ -12,8 +12,8 @@ use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, enforcing};
 use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::decisions::shared_nodes::SharingJob;
-use predictor_core::snapshot::{PartitionState, SharedNodeState};
 use slurm_sys::bindings;
+use snapshot_writer::{PartitionState, SharedNodeState};
 
 const HOUR: i64 = 3_600;
 

@@ -10,11 +10,12 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{USER, enforcing};
 use parking_lot::Mutex;
-use predictor_core::snapshot::{SeenSubmission, SeenSubmissions, Snapshot};
+use predictor_core::snapshot::{SeenSubmission, Snapshot};
 use site_rules::data::OwnedValue;
 use site_rules::field::{FieldNumber, Name};
 use site_rules::throttle::Throttle;
 use slurm_sys::job_description::JobDescription;
+use snapshot_writer::SeenSubmissions;
 use std::time::{Duration, Instant};
 
 /// Submissions, and what is counted of them.

@@ -9,7 +9,7 @@ use predictor_core::forecasts::blend::BoundTable;
 use predictor_core::forecasts::past::UserPast;
 use predictor_core::forecasts::queue_plan::QueuePlan;
 use predictor_core::forecasts::wait_model::WaitModel;
-use predictor_core::snapshot::{PartitionState, RunningJob};
+use snapshot_writer::{PartitionState, RunningJob};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The present in Unix seconds.

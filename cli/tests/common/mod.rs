@@ -13,9 +13,9 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, batch, ended_job, enforcing, running_job};
 use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
-use predictor_core::snapshot::PartitionState;
 use serde_json::Value;
 use simulator::{lublin, swf};
+use snapshot_writer::PartitionState;
 
 pub const USER: u32 = 61_234;
 

@@ -1,6 +1,5 @@
 //! What a snapshot says of jobs with deadlines, read as it lies in memory.
 
-use super::deadline_records::MOST_PROMISED;
 use super::layout::{PromisedJobRecord, sections};
 use super::reader::Snapshot;
 use crate::forecasts::deadline_history::{CLASSES, DeadlineHistory, Ratios};
@@ -8,6 +7,10 @@ use crate::forecasts::promised_job::PromisedJob;
 use job_types::number::PartitionIndex;
 use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::F32;
+
+/// Most admitted jobs of one partition that are published: those that could give way for longest.
+/// The others keep their places, so that what a decision looks at is bounded.
+pub const MOST_PROMISED: usize = 1_000;
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
     /// What jobs with deadlines have taught in a partition; `None` where none are admitted by

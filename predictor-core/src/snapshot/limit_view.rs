@@ -2,16 +2,15 @@
 //! partitions and qualities of service are few.
 
 use super::Snapshot;
-use super::layout::{AssociationRecord, NO_RECORD, QosRecord, sections};
-use super::limit_records::ALL_PARTITIONS;
-use crate::decisions::limits::{Applying, JobLimits, QosRules, applying};
+use super::layout::{self, ALL_PARTITIONS, AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, QosRecord, sections};
+use crate::decisions::limits::{Applying, Caps, JobLimits, QosRules, applying};
 use crate::decisions::site::{Partition, Site};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use std::cmp::Ordering;
 
 /// The account whose association holds for all the others.
-pub(super) const ROOT_ACCOUNT: &str = "root";
+pub const ROOT_ACCOUNT: &str = "root";
 
 impl<B: AsRef<[u8]>> Site for Snapshot<B> {
     fn partition(&self, name: &str) -> Option<Partition<'_>> {
@@ -89,4 +88,40 @@ fn among(records: &[AssociationRecord], order: impl Fn(&AssociationRecord) -> Or
     let first = records.partition_point(|record| order(record) == Ordering::Less);
     let rest = records.get(first..).unwrap_or(&[]);
     rest.get(..rest.partition_point(|record| order(record) == Ordering::Equal)).unwrap_or(&[])
+}
+
+impl From<&QosRecord> for QosRules {
+    fn from(record: &QosRecord) -> QosRules {
+        let flag = |place: u8| record.flags >> place & 1 == 1;
+        QosRules {
+            over_partition_qos: flag(0),
+            over_partition_time: flag(1),
+            over_partition_max_nodes: flag(2),
+            over_partition_min_nodes: flag(3),
+            least_other: flag(4),
+            least_cpus: record.least_cpus.get(),
+            least_nodes: record.least_nodes.get(),
+            limit_factor: record.limit_factor.get(),
+        }
+    }
+}
+
+impl From<&CapsRecord> for Caps {
+    fn from(record: &CapsRecord) -> Caps {
+        Caps {
+            wall: layout::seconds(record.wall_s),
+            cpus: layout::number(record.cpus),
+            nodes: layout::number(record.nodes),
+            cpus_per_node: layout::number(record.cpus_per_node),
+            cpu_minutes: Some(record.cpu_minutes.get()).filter(|minutes| *minutes != u64::MAX),
+            other: record.other == 1,
+            other_minutes: record.other_minutes == 1,
+        }
+    }
+}
+
+impl From<&LimitsRecord> for JobLimits {
+    fn from(record: &LimitsRecord) -> JobLimits {
+        JobLimits { job: (&record.job).into(), group: (&record.group).into(), member: (&record.member).into() }
+    }
 }

@@ -7,11 +7,12 @@ use crate::forecasts::reliability::WaitSourceReason;
 use job_types::options::{EarlyStart, IfMissed, Mode};
 use job_types::policy::{Admission, Policy, When, WithoutForecast};
 use job_types::record::WaitSource;
+use job_types::size::Unit;
 use job_types::time::Seconds;
 use zerocopy::little_endian::F32;
 
 /// A word that a snapshot holds as a number.
-pub(super) trait Numbered {
+pub trait Numbered {
     /// How it is written.
     fn number(self) -> u8;
 
@@ -54,6 +55,15 @@ impl Numbered for WaitSourceReason {
             3 => WaitSourceReason::Calibrated,
             _ => WaitSourceReason::NotTrained,
         }
+    }
+}
+
+/// How a unit is written.
+#[must_use]
+pub fn unit_number(unit: Unit) -> u8 {
+    match unit {
+        Unit::Nodes => 0,
+        Unit::Cpus => 1,
     }
 }
 
@@ -152,11 +162,14 @@ fn decimal(number: F32) -> f64 {
 
 impl PlanObstacle {
     /// How it is written: its place among all, counted from one; 0 is none.
-    pub(super) fn number(self) -> u8 {
+    #[must_use]
+    pub fn number(self) -> u8 {
         (1u8..).zip(PlanObstacle::ALL).find(|(_, obstacle)| **obstacle == self).map_or(0, |(number, _)| number)
     }
 
-    pub(super) fn of_number(number: u8) -> Option<PlanObstacle> {
+    /// The obstacle of a number; `None` for 0 and for one that this version does not know.
+    #[must_use]
+    pub fn of_number(number: u8) -> Option<PlanObstacle> {
         PlanObstacle::ALL.get(usize::from(number).checked_sub(1)?).copied()
     }
 }

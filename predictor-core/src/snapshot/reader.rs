@@ -5,8 +5,7 @@ use super::layout::{
     self, ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, PartitionRecord, ScoreRecord, SectionRecord, SiteRecord,
     TextRecord, UserSizeRecord, checksum,
 };
-use super::numbers::Numbered;
-use super::writer::unit_number;
+use super::numbers::{Numbered, unit_number};
 use crate::decisions::Timeliness;
 use crate::decisions::limits::NodeSizes;
 use crate::decisions::set_aside::{MOST_SET_ASIDE, SetAside};
@@ -355,13 +354,15 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         self.records(sections::Site).first()
     }
 
-    /// The records of a section.
-    pub(super) fn records<S: Section>(&self, _section: S) -> &[S::Record] {
+    /// The records of a section, in the order of the layout.
+    pub fn records<S: Section>(&self, _section: S) -> &[S::Record] {
         let bytes = self.sections.get(S::PLACE).and_then(|range| self.bytes.as_ref().get(range.clone()));
         bytes.and_then(|bytes| <[S::Record]>::ref_from_bytes(bytes).ok()).unwrap_or(&[])
     }
 
-    pub(super) fn text(&self, record: TextRecord) -> &str {
+    /// The text that a record points to; empty where it points outside.
+    #[must_use]
+    pub fn text(&self, record: TextRecord) -> &str {
         let start = record.offset.get() as usize;
         let bytes = self.records(sections::Text).get(start..start.saturating_add(record.length.get() as usize));
         bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("")

@@ -1,12 +1,12 @@
 //! Forecasts of waits from a snapshot: the blend where it is in force, else the bounds of the job's
 //! class.
 
-use super::coming_records;
+use super::coming_view::{PRESENT_TELLS, coming_until};
 use super::layout::{WaitRegionRecord, sections};
 use super::model_view::ModelView;
 use super::numbers::Numbered;
 use super::reader::Snapshot;
-use super::reserved_records;
+use super::reserved_view::reserved_at;
 use crate::decisions::site::{Demand, Partition};
 use crate::forecasts::blend::{MEMBERS, blend, members_of};
 use crate::forecasts::deadline_history::DeadlineHistory;
@@ -48,7 +48,7 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         let mut forecasts = Vec::with_capacity(asked.len());
         for (place, (job, moment)) in asked.iter().enumerate() {
             let source = self.source(job.partition);
-            let moment = moment.as_ref().filter(|moment| moment.at - moment.now <= coming_records::PRESENT_TELLS);
+            let moment = moment.as_ref().filter(|moment| moment.at - moment.now <= PRESENT_TELLS);
             forecasts.push(match (source, &model, moment) {
                 (Some(WaitSource::Nothing), ..) => None,
                 (Some(WaitSource::Blended), Some(model), Some(moment)) => {
@@ -80,7 +80,7 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         let reserved = self.records(sections::Reserved);
         let part = |of: Option<PartitionIndex>, all: u32| {
             let claimed = if of.is_some() { &moment.claimed.partition } else { &moment.claimed.cluster };
-            let others = reserved_records::at(reserved, of, moment.at).saturating_add(claimed.reserved_at(moment.at));
+            let others = reserved_at(reserved, of, moment.at).saturating_add(claimed.reserved_at(moment.at));
             if others > 0 && all > 0 { (others as f64 + f64::from(cpus)) / f64::from(all) } else { 0.0 }
         };
         let of_partition = self.partition_record(partition).map_or(0.0, |record| part(Some(partition), record.cpus.get()));
@@ -200,8 +200,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let [cluster, partition, ..] = &mut groups;
         if moment.at > moment.now {
             let coming = self.records(sections::Coming);
-            claim(cluster, &coming_records::until(coming, None, moment.at), moment.now);
-            claim(partition, &coming_records::until(coming, Some(job.partition), moment.at), moment.now);
+            claim(cluster, &coming_until(coming, None, moment.at), moment.now);
+            claim(partition, &coming_until(coming, Some(job.partition), moment.at), moment.now);
         }
         claim(cluster, &moment.claimed.cluster, moment.now);
         claim(partition, &moment.claimed.partition, moment.now);

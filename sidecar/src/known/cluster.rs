@@ -13,8 +13,8 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::Run;
 use predictor_core::decisions::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::snapshot::{ComingJob, RunningJob, SeenSubmissions};
 use slurm_sys::client::controller;
+use snapshot_writer::{ComingJob, RunningJob, SeenSubmissions};
 
 pub(crate) use queue::{Phase, PlanJob, PlanNode, Queue};
 

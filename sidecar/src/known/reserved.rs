@@ -4,8 +4,8 @@ use job_types::joint::JointJobs;
 use job_types::promise::Promise;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::snapshot::ReservedCpus;
 use slurm_sys::client::controller::QueuedJob;
+use snapshot_writer::ReservedCpus;
 use upkeep::ReservedJob;
 
 use crate::known::promised::{Promised, Seen};

@@ -10,9 +10,9 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::deadline_methods::{Claim, NeededShare};
 use predictor_core::decisions::shared_nodes::SharingJob;
-use predictor_core::snapshot::SharedNodeState;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Node, NodeState, Partition, QueuedJob, Sharing};
+use snapshot_writer::SharedNodeState;
 
 use crate::known::names::first_partition;
 

@@ -7,8 +7,9 @@
 use job_types::number::JobId;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::snapshot::{MOST_SUBMISSIONS, SeenSubmission, SeenSubmissions};
+use predictor_core::snapshot::SeenSubmission;
 use slurm_sys::client::controller::QueuedJob;
+use snapshot_writer::{MOST_SUBMISSIONS, SeenSubmissions};
 use std::collections::HashMap;
 
 /// How long a submission is told.

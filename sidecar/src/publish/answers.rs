@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use predictor_core::snapshot::Snapshot;
+use snapshot_writer::for_reader;
 
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -118,7 +119,7 @@ impl Drop for Reader {
 fn answer(mut stream: UnixStream, reader: &Reader, latest: &Latest) -> io::Result<()> {
     let deadline = Instant::now() + PATIENCE;
     let Some(snapshot) = latest.lock().unwrap_or_else(PoisonError::into_inner).clone() else { return Ok(()) };
-    send(&mut stream, &snapshot.for_reader(Some(reader.user)), deadline)
+    send(&mut stream, &for_reader(&snapshot, Some(reader.user)), deadline)
 }
 
 /// Sends bytes until a moment, whether the reader takes them in large pieces or one by one.

@@ -14,8 +14,8 @@ use predictor_core::forecasts::deadline_run_times::on_shared_nodes;
 use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeRange, UserSize};
 use predictor_core::forecasts::queue_plan::QueuePlan;
 use predictor_core::forecasts::wait_model::WaitModel;
-use predictor_core::snapshot::{Origin, PartitionState, SharedNodeState, write};
 use slurm_sys::client::controller::Sharing;
+use snapshot_writer::{Origin, PartitionState, SharedNodeState, write};
 
 use crate::failure::Failure;
 use crate::known::cluster::{Cluster, Ended, Live};

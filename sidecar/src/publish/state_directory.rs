@@ -13,6 +13,7 @@ use slurm_conf::state_directory::{
 };
 use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
+use snapshot_writer::for_reader;
 
 use crate::failure::Failure;
 use crate::known::checkpoint;
@@ -217,7 +218,7 @@ impl StateDirectory {
         self.put(&self.snapshot(), bytes, self.privacy.mode_of_jobs())?;
         let public = self.path.join(PUBLIC_SNAPSHOT);
         match Snapshot::open(bytes) {
-            Ok(snapshot) if self.privacy.hides_jobs() => self.put(&public, &snapshot.for_reader(None), 0o644)?,
+            Ok(snapshot) if self.privacy.hides_jobs() => self.put(&public, &for_reader(&snapshot, None), 0o644)?,
             _ => {
                 let _ = fs::remove_file(&public);
             }
@@ -368,9 +369,9 @@ mod tests {
     fn a_private_snapshot_is_its_group_s_and_another_one_everybody_s() {
         let (_parent, path) = directory();
         let directory = open(&path, true).unwrap();
-        let origin = predictor_core::snapshot::Origin { cluster: "c".into(), generation: 3, ..Default::default() };
+        let origin = snapshot_writer::Origin { cluster: "c".into(), generation: 3, ..Default::default() };
         let mut history = learning::history::History::new(Default::default());
-        let bytes = predictor_core::snapshot::write(&mut history, &[], &origin, None, None);
+        let bytes = snapshot_writer::write(&mut history, &[], &origin, None, None);
         directory.publish(&bytes).unwrap();
         let mode = |name: &str| fs::metadata(path.join(name)).map(|metadata| metadata.mode() & 0o777);
         assert_eq!((mode(SNAPSHOT).unwrap(), mode(PUBLIC_SNAPSHOT).unwrap()), (0o640, 0o644));

@@ -204,7 +204,8 @@ mod tests {
     use predictor_core::decisions::{Bounds, NotAdmitted, Situation, Submission, TimeLimit, decide};
     use predictor_core::forecasts::forecast::Claimed;
     use predictor_core::forecasts::wait_model::WaitModel;
-    use predictor_core::snapshot::{SharedNodeState, Snapshot};
+    use predictor_core::snapshot::Snapshot;
+    use snapshot_writer::SharedNodeState;
 
     use super::*;
     use crate::deadlines::{Choices, Method, Outcome};

@@ -19,7 +19,8 @@ use learning::{Learner, LearnerSettings, NamedJob, PromiseOutcome, Run, RunId};
 use predictor_core::forecasts::forecast::{ClassBounds, RunTimeModel, UserSize};
 use predictor_core::forecasts::queue_plan::QueuePlan;
 use predictor_core::forecasts::wait_model::{FittedPast, WaitModel};
-use predictor_core::snapshot::{ComingJob, Origin, PartitionState, ReservedCpus, RunningJob, Snapshot, write};
+use predictor_core::snapshot::Snapshot;
+use snapshot_writer::{ComingJob, Origin, PartitionState, ReservedCpus, RunningJob, write};
 
 use super::expected_run_times::waiting_job;
 use super::parts::Site;

@@ -13,9 +13,10 @@ use made_up_site::{MadeUpSite, USER, batch, ended_job, running_job};
 
 use predictor_core::decisions::counters::Counter;
 use predictor_core::decisions::refusals::SHOWN;
-use predictor_core::snapshot::{PartitionState, Snapshot};
+use predictor_core::snapshot::Snapshot;
 use slurm_sys::bindings::{self, job_desc_msg_t};
 use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, SealedMemory};
+use snapshot_writer::PartitionState;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr;

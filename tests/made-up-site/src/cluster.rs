@@ -14,7 +14,7 @@ use predictor_core::forecasts::forecast::{
     Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel,
     UNBOUNDED_S, UserSize, WaitClass, WaitForecast, WaitForecaster,
 };
-use predictor_core::snapshot::PartitionState;
+use snapshot_writer::PartitionState;
 use std::collections::BTreeMap;
 use zerocopy::little_endian::U32;
 

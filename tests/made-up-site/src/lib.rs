@@ -23,7 +23,8 @@ use predictor_core::decisions::{Bounds, NodeRange, Situation, Submission, TimeLi
 use predictor_core::forecasts::forecast::Claimed;
 use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::forecasts::wait_model::WaitModel;
-use predictor_core::snapshot::{Origin, PartitionState, RunningJob, Snapshot, write};
+use predictor_core::snapshot::Snapshot;
+use snapshot_writer::{Origin, PartitionState, RunningJob, write};
 use upkeep::ReservedJob;
 
 /// A present, for tests that need no clock.

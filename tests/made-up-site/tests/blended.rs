@@ -23,8 +23,9 @@ use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, classes};
 use predictor_core::forecasts::reliability::WaitSourceReason;
 use predictor_core::forecasts::trees::Forest;
 use predictor_core::forecasts::wait_model::WaitModel;
-use predictor_core::snapshot::{PartitionState, ReservedCpus, Snapshot};
+use predictor_core::snapshot::Snapshot;
 use proptest::prelude::*;
+use snapshot_writer::{PartitionState, ReservedCpus};
 
 fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
     decide(&situation(snapshot, &submission(4, asked)))

@@ -13,8 +13,9 @@ use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Cap
 use predictor_core::decisions::{
     Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Obstacle, Placement, Submission, TimeLimit, decide,
 };
-use predictor_core::snapshot::{PartitionState, Snapshot};
+use predictor_core::snapshot::Snapshot;
 use proptest::prelude::*;
+use snapshot_writer::PartitionState;
 
 fn wall(hours: i64) -> Caps {
     Caps { wall: Some(Seconds(hours * 3_600)), ..Caps::default() }

@@ -15,8 +15,8 @@ use predictor_core::decisions::{
     TimeLimit, configured_policy, decide, trajectory,
 };
 use predictor_core::forecasts::forecast::{Association, Claimed, Claims, JobShape, Moment};
-use predictor_core::snapshot::PartitionState;
 use proptest::prelude::*;
+use snapshot_writer::PartitionState;
 
 /// A cluster of that partition with that past.
 fn cluster(jobs: impl IntoIterator<Item = EndedJob<(), &'static str, ()>>, partition: PartitionState) -> Cluster {

@@ -9,8 +9,8 @@ use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job, submission};
 use predictor_core::decisions::set_aside::{SetAside, leaves_room};
 use predictor_core::decisions::{Decision, NotReserved, Refusal, Reservation, decide};
-use predictor_core::snapshot::PartitionState;
 use proptest::prelude::*;
+use snapshot_writer::PartitionState;
 use upkeep::{ReservationState, Revision, Step, Upkeep, Wanted, upkeep};
 
 /// The partition that the jobs are in, 64 nodes of 4 CPUs.

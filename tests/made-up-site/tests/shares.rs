@@ -9,7 +9,8 @@ use made_up_site::{MadeUpSite, NOW, batch, enforcing, situation, submission};
 use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::decisions::shared_nodes::SharingJob;
 use predictor_core::decisions::{Decision, LeftToSlurm, NodeRange, NotAdmitted, Placement, Submission, Tie, TimeLimit, decide};
-use predictor_core::snapshot::{PartitionState, SharedNodeState, Snapshot};
+use predictor_core::snapshot::Snapshot;
+use snapshot_writer::{PartitionState, SharedNodeState};
 
 const HOUR: i64 = 3_600;
 

@@ -14,8 +14,9 @@ use predictor_core::decisions::{
     Alternatives, Decision, LeftToSlurm, NodeRange, NotAdmitted, NotDeferred, Situation, Submission, Tie, TimeLimit, decide,
 };
 use predictor_core::forecasts::forecast::{Claimed, Claims};
-use predictor_core::snapshot::{PartitionState, SharedNodeState, Snapshot};
+use predictor_core::snapshot::Snapshot;
 use proptest::prelude::*;
+use snapshot_writer::{PartitionState, SharedNodeState};
 
 const HOUR: i64 = 3_600;
 

@@ -22,10 +22,9 @@ use predictor_core::forecasts::promised_job::PromisedJob;
 use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
-use predictor_core::snapshot::{
-    MOST_SUBMISSIONS, PartitionState, RunningJob, SeenSubmission, SeenSubmissions, SharedNodeState, Snapshot, SnapshotError,
-};
+use predictor_core::snapshot::{SeenSubmission, Snapshot, SnapshotError};
 use proptest::prelude::*;
+use snapshot_writer::{MOST_SUBMISSIONS, PartitionState, RunningJob, SeenSubmissions, SharedNodeState, for_reader};
 use std::sync::Arc;
 
 fn some_jobs() -> impl Iterator<Item = job_types::job::EndedJob<(), &'static str, ()>> {
@@ -348,8 +347,8 @@ fn shared_nodes_are_read_back_for_their_partition_alone_and_for_every_reader() {
     let shared = PartitionState { name: "shared".into(), shared_nodes: some_shared_nodes(), ..batch(enforcing()) };
     let site = MadeUpSite::new(NOW).partition(batch(enforcing())).partition(shared);
     let whole = site.snapshot();
-    let for_reader = Snapshot::open(whole.for_reader(Some(UserId(USER)))).unwrap();
-    for snapshot in [whole, for_reader] {
+    let of_reader = Snapshot::open(for_reader(&whole, Some(UserId(USER)))).unwrap();
+    for snapshot in [whole, of_reader] {
         let nodes = snapshot.partition("shared").unwrap().shared_nodes;
         let names: Vec<&str> = nodes.iter().map(|node| snapshot.shared_node_name(node)).collect();
         assert_eq!(names, ["n1", "n2"]);
@@ -384,7 +383,7 @@ fn submissions_that_became_jobs_are_found_by_user_and_of_too_many_the_latest_are
     assert_eq!(snapshot.provenance().submissions_since, Some(NOW - Seconds(60)));
     assert_eq!(open(SeenSubmissions::default()).provenance().submissions_since, None);
     // A reader sees the own alone.
-    let own = Snapshot::open(snapshot.for_reader(Some(UserId(7)))).unwrap();
+    let own = Snapshot::open(for_reader(&snapshot, Some(UserId(7)))).unwrap();
     assert_eq!((found(&own, USER), found(&own, 7)), (vec![], vec![(3, 2)]));
     let many = (0..=MOST_SUBMISSIONS).map(|n| SeenSubmission {
         user: UserId(USER),
@@ -500,7 +499,7 @@ fn seen_by(user: Option<u32>) -> Vec<u8> {
     model.accounts = vec!["zero".into(), "myaccount".into(), "theiraccount".into()];
     let mut plan = some_plan();
     plan.jobs[1].user = UserId(OTHER);
-    site().ended_jobs(jobs).learnt(&model).queue(&plan).snapshot().for_reader(user.map(UserId))
+    for_reader(&site().ended_jobs(jobs).learnt(&model).queue(&plan).snapshot(), user.map(UserId))
 }
 
 #[test]

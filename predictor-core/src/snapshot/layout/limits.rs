@@ -4,6 +4,9 @@ use super::TextRecord;
 use zerocopy::little_endian::{F32, U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+/// Stands for "all partitions" in an association's record.
+pub const ALL_PARTITIONS: u16 = u16::MAX;
+
 /// Caps on a job: see [`Caps`](crate::decisions::limits::Caps).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]

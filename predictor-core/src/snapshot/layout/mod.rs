@@ -14,7 +14,7 @@ mod site;
 
 pub use deadlines::{DeadlineHistoryRecord, PromisedJobRecord};
 pub use history::{ExpectedEndRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord};
-pub use limits::{AssociationRecord, CapsRecord, LimitsRecord, QosRecord};
+pub use limits::{ALL_PARTITIONS, AssociationRecord, CapsRecord, LimitsRecord, QosRecord};
 pub use model::{
     BoundRowRecord, ComingRecord, FreedRecord, GroupRecord, ModelRecord, NameRecord, OpenGroupRecord, PromiseRecord, ReservedRecord,
     ScoreRecord, SumRecord, UserRecord,

@@ -1,8 +1,8 @@
 //! The records of what virtual reservations take of a partition and of the cluster, by time.
 
-use super::layout::ReservedRecord;
 use job_types::number::PartitionIndex;
 use job_types::time::UnixTime;
+use predictor_core::snapshot::layout::ReservedRecord;
 
 /// What a job with a virtual reservation takes from when it may start until it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,19 +45,11 @@ pub(super) fn records(
     records
 }
 
-/// How many CPUs are reserved in a partition, or with `None` in the cluster, at a moment.
-pub(super) fn at(records: &[ReservedRecord], partition: Option<PartitionIndex>, moment: UnixTime) -> u64 {
-    let scope = (u8::from(partition.is_none()), partition.map_or(0, |partition| partition.0));
-    let key = |record: &ReservedRecord| (record.is_of_cluster, record.partition.get());
-    let place = records.partition_point(|record| (key(record), record.at.get()) <= (scope, moment.0));
-    let last = place.checked_sub(1).and_then(|place| records.get(place)).filter(|record| key(record) == scope);
-    last.map_or(0, |record| record.cpus.get())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use job_types::time::Seconds;
+    use predictor_core::snapshot::reserved_at as at;
     use proptest::prelude::*;
 
     const NOW: UnixTime = UnixTime(1_000_000);

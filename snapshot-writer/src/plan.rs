@@ -1,8 +1,8 @@
 //! A plan of the queue, as records of the snapshot.
 
-use super::layout::{self, FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
-use crate::forecasts::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
 use job_types::time::UnixTime;
+use predictor_core::forecasts::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::snapshot::layout::{self, FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 use zerocopy::little_endian::U32;
 
 /// The sections of a plan; empty without one.

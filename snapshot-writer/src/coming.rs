@@ -1,14 +1,10 @@
 //! The records of jobs that were submitted and become eligible later.
 
-use super::layout::ComingRecord;
-use crate::forecasts::forecast::Claims;
 use job_types::number::PartitionIndex;
 use job_types::time::{Seconds, UnixTime};
-
-/// How far ahead the present state tells anything of waits, these jobs included. Jobs that are
-/// submitted in the meantime are not known, and after half a day they are most of those that
-/// matter.
-pub(super) const PRESENT_TELLS: Seconds = Seconds(12 * 3_600);
+use predictor_core::forecasts::forecast::Claims;
+use predictor_core::snapshot::PRESENT_TELLS;
+use predictor_core::snapshot::layout::ComingRecord;
 
 /// A job that was submitted and becomes eligible later: deferred by its user, by a reservation for
 /// later, or to end sooner. Until then it is not in the queue, and by then it will be.
@@ -45,25 +41,10 @@ pub(super) fn records(partition: Option<PartitionIndex>, coming: impl IntoIterat
     coming.into_iter().map(record).collect()
 }
 
-/// What becomes eligible in a partition, or with `None` in the cluster, up to a moment.
-pub(super) fn until(records: &[ComingRecord], partition: Option<PartitionIndex>, moment: UnixTime) -> Claims {
-    let scope = (u8::from(partition.is_none()), partition.map_or(0, |partition| partition.0));
-    let key = |record: &ComingRecord| (record.is_of_cluster, record.partition.get());
-    let place = records.partition_point(|record| (key(record), record.at.get()) <= (scope, moment.0));
-    let last = place.checked_sub(1).and_then(|place| records.get(place)).filter(|record| key(record) == scope);
-    last.map_or_else(Claims::default, |sum| Claims {
-        jobs: u64::from(sum.jobs.get()),
-        cpus: sum.cpus.get(),
-        limits_s: sum.limits_s.get(),
-        work: sum.work.get(),
-        expected_work: sum.work.get(),
-        ..Claims::default()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use predictor_core::snapshot::coming_until as until;
 
     #[test]
     fn what_comes_is_summed_up_to_a_moment_by_partition_and_for_the_cluster() {

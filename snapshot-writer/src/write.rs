@@ -1,140 +1,27 @@
 //! Writes a snapshot from a fitted history and the present state of the cluster.
 
-use super::coming_records::{self, ComingJob};
-use super::deadline_records;
-use super::layout::sections::{SECTIONS, Sections};
-use super::layout::{
-    self, CHECKSUM_AT, ExpectedEndRecord, Header, LAYOUT_VERSION, MAGIC, NO_RECORD, PartitionRecord, SectionRecord, SiteRecord,
-    UserSizeRecord, checksum,
-};
-use super::limit_records::LimitRecords;
-use super::model_records::ModelRecords;
-use super::plan_records::PlanRecords;
-use super::reserved_records::{self, ReservedCpus};
-use super::submission_records::SeenSubmissions;
-use super::text::Text;
-use super::wait_records::WaitClassRecords;
-use crate::decisions::limits::{AccountingLimits, PartitionLimits};
-use crate::decisions::set_aside::{MOST_SET_ASIDE, SetAside};
-use crate::decisions::shared_nodes::{SharedNode, SharingJob};
-use crate::forecasts::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
-use crate::forecasts::queue_plan::QueuePlan;
-use crate::forecasts::wait_model::{FittedPast, WaitModel};
-use job_types::number::{PartitionIndex, UserId};
+use crate::assemble::assemble;
+use crate::limits::LimitRecords;
+use crate::model::ModelRecords;
+use crate::plan::PlanRecords;
+use crate::state::{Origin, PartitionState};
+use crate::text::Text;
+use crate::waits::WaitClassRecords;
+use crate::{coming, deadlines, reserved};
+use job_types::number::PartitionIndex;
 use job_types::policy::{Admission, Policy};
-use job_types::size::{Size, Unit};
-use job_types::time::{Seconds, UnixTime};
+use job_types::size::Unit;
+use job_types::time::UnixTime;
+use predictor_core::decisions::limits::{AccountingLimits, PartitionLimits};
+use predictor_core::decisions::set_aside::{MOST_SET_ASIDE, SetAside};
+use predictor_core::decisions::shared_nodes::SharedNode;
+use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
+use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::wait_model::{FittedPast, WaitModel};
+use predictor_core::snapshot::layout::sections::Sections;
+use predictor_core::snapshot::layout::{self, ExpectedEndRecord, NO_RECORD, PartitionRecord, SiteRecord, UserSizeRecord};
+use predictor_core::snapshot::unit_number;
 use std::collections::HashMap;
-use std::sync::Arc;
-use zerocopy::IntoBytes;
-
-/// A partition as slurmctld describes it now.
-#[derive(Clone, Debug)]
-pub struct PartitionState {
-    /// Its name.
-    pub name: String,
-    /// What the site allows in it.
-    pub policy: Policy,
-    /// Whether jobs that name no partition go there.
-    pub is_default: bool,
-    /// Whether jobs get whole nodes.
-    pub whole_nodes: bool,
-    /// CPUs of its nodes.
-    pub cpus: u32,
-    /// Its nodes.
-    pub nodes: u32,
-    /// Longest time limit; `None` is unlimited.
-    pub max_time: Option<Seconds>,
-    /// Time limit of a job that gives none; `None` is `max_time`.
-    pub default_time: Option<Seconds>,
-    /// Its running jobs.
-    pub running: Vec<RunningJob>,
-    /// How many of its pending jobs are eligible.
-    pub pending_jobs: u32,
-    /// CPUs that these ask for.
-    pub pending_cpus: u64,
-    /// Jobs that were submitted for it and become eligible later, in any order.
-    pub coming: Vec<ComingJob>,
-    /// What its jobs with virtual reservations take, in any order.
-    pub reserved: Vec<ReservedCpus>,
-    /// What it allows one job besides.
-    pub limits: PartitionLimits,
-    /// What Slurm's own reservations take of its nodes, in any order; of more than
-    /// [`MOST_SET_ASIDE`] those that begin first are kept.
-    pub set_aside: Vec<SetAside>,
-    /// Its nodes whose CPUs jobs share, where jobs are admitted to it by shares.
-    pub shared_nodes: Vec<SharedNodeState>,
-}
-
-/// A node whose CPUs jobs share, and that takes jobs.
-#[derive(Clone, Debug)]
-pub struct SharedNodeState {
-    /// Its name.
-    pub name: String,
-    /// Its CPUs.
-    pub cpus: u32,
-    /// How many jobs may share each.
-    pub jobs_to_a_cpu: u16,
-    /// The jobs that it has, and those that will have it.
-    pub jobs: Vec<SharingJob>,
-}
-
-impl SharedNodeState {
-    fn record(&self, text: &mut Text) -> SharedNode {
-        let name = text.add(&self.name);
-        let mut record = SharedNode::idle(self.cpus, self.jobs_to_a_cpu, (name.offset.get(), name.length.get()));
-        self.jobs.iter().for_each(|job| record.add(*job));
-        record
-    }
-}
-
-/// A running job, as far as its end is to be expected. A snapshot keeps no more of it: not the
-/// account, the quality of service and the moment of eligibility of `job_types::job::RunningJob`.
-#[derive(Clone, Copy, Debug)]
-pub struct RunningJob {
-    /// Numeric id of the user.
-    pub user: UserId,
-    /// Nodes and CPUs.
-    pub size: Size,
-    /// When it started.
-    pub start: UnixTime,
-    /// How long it waits on its nodes for a reserved time from then on, before it runs.
-    pub waits_on_nodes: Seconds,
-    /// When its time limit ends it; `None` is never.
-    pub limit_end: Option<UnixTime>,
-}
-
-/// Where a snapshot comes from.
-#[derive(Clone, Debug, Default)]
-pub struct Origin {
-    /// Name of the cluster.
-    pub cluster: String,
-    /// What is wrong with the configuration file, empty if nothing.
-    pub configuration_error: String,
-    /// Number of this snapshot.
-    pub generation: u64,
-    /// When it is published.
-    pub published_at: UnixTime,
-    /// Age beyond which it is not to be used.
-    pub maximum_age: Seconds,
-    /// Confidence with which the history was fitted.
-    pub confidence: f64,
-    /// Policy of partitions that are not among those given.
-    pub site_policy: Policy,
-    /// When slurmdbd was last read; `None` if never.
-    pub accounting_read_at: Option<UnixTime>,
-    /// When slurmctld was last read; `None` if never.
-    pub controller_read_at: Option<UnixTime>,
-    /// By how much slurmctld's clock was ahead of the daemon's then; nothing where that is not
-    /// known.
-    pub controller_ahead: Seconds,
-    /// When the configuration in force was loaded.
-    pub configuration_loaded_at: UnixTime,
-    /// What accounting allows jobs.
-    pub limits: Arc<AccountingLimits>,
-    /// Which submissions have become jobs lately.
-    pub submissions: Arc<SeenSubmissions>,
-}
 
 /// The bytes of a snapshot. The history must be fitted; partitions that slurmctld does not know any
 /// more keep their index and get no CPUs. Without a `model` waits are forecast by the history's
@@ -210,18 +97,18 @@ pub fn write(
 
     let of_partition = |(index, name): (u16, &str)| {
         let state = by_name.get(name)?;
-        Some(coming_records::records(Some(PartitionIndex(index)), state.coming.iter().copied(), origin.published_at))
+        Some(coming::records(Some(PartitionIndex(index)), state.coming.iter().copied(), origin.published_at))
     };
     let mut coming: Vec<_> = (0u16..).zip(history.partition_names()).filter_map(of_partition).flatten().collect();
     let of_cluster = partitions.iter().flat_map(|state| state.coming.iter().copied());
-    coming.extend(coming_records::records(None, of_cluster, origin.published_at));
+    coming.extend(coming::records(None, of_cluster, origin.published_at));
     let of_partition = |(index, name): (u16, &str)| {
         let state = by_name.get(name)?;
-        Some(reserved_records::records(Some(PartitionIndex(index)), state.reserved.iter().copied(), origin.published_at))
+        Some(reserved::records(Some(PartitionIndex(index)), state.reserved.iter().copied(), origin.published_at))
     };
     let mut reserved: Vec<_> = (0u16..).zip(history.partition_names()).filter_map(of_partition).flatten().collect();
     let of_cluster = partitions.iter().flat_map(|state| state.reserved.iter().copied());
-    reserved.extend(reserved_records::records(None, of_cluster, origin.published_at));
+    reserved.extend(reserved::records(None, of_cluster, origin.published_at));
     // What is not learnt yet is what is taken before anything is known.
     let learnt_of = |index: PartitionIndex| {
         let found = model.and_then(|model| model.deadlines.iter().find(|(partition, _)| *partition == index));
@@ -231,8 +118,8 @@ pub fn write(
         let state = by_name.get(name).filter(|state| state.policy.admission == Admission::Probability);
         state.map(|_| (PartitionIndex(index), learnt_of(PartitionIndex(index))))
     };
-    let deadline_histories = deadline_records::history_records((0u16..).zip(history.partition_names()).filter_map(admits));
-    let promised_jobs = plan.map(|plan| deadline_records::promised_records(&plan.promised)).unwrap_or_default();
+    let deadline_histories = deadlines::history_records((0u16..).zip(history.partition_names()).filter_map(admits));
+    let promised_jobs = plan.map(|plan| deadlines::promised_records(&plan.promised)).unwrap_or_default();
     let (submissions, submissions_since) = origin.submissions.records();
     let submissions_since = submissions_since.unwrap_or_default().0.into();
     let site = SiteRecord { submissions_since, ..site_record(history, origin, &mut text) };
@@ -285,50 +172,6 @@ pub fn write(
 /// What was learnt of the run times of a user at a size.
 fn learnt<'a>(model: Option<&'a WaitModel>, key: &UserSize) -> Option<&'a RunTimeModel> {
     model?.run_times.get(key).map(|run_times| &**run_times)
-}
-
-/// How a unit is written.
-pub(super) fn unit_number(unit: Unit) -> u8 {
-    match unit {
-        Unit::Nodes => 0,
-        Unit::Cpus => 1,
-    }
-}
-
-/// The bytes of a snapshot of these sections.
-pub(super) fn assemble(generation: u64, published_at: UnixTime, sections: &Sections<'_>) -> Vec<u8> {
-    let sections = sections.bytes();
-    let mut offset = size_of::<Header>() + SECTIONS.len() * size_of::<SectionRecord>();
-    let length = offset + sections.iter().map(|section| section.len()).sum::<usize>();
-    let header = Header {
-        magic: MAGIC,
-        version: LAYOUT_VERSION.into(),
-        sections: (SECTIONS.len() as u32).into(),
-        generation: generation.into(),
-        published_at: published_at.0.into(),
-        length: (length as u64).into(),
-        checksum: 0.into(),
-    };
-    let mut snapshot = Vec::with_capacity(length);
-    snapshot.extend_from_slice(header.as_bytes());
-    for (shape, section) in SECTIONS.into_iter().zip(sections) {
-        let record = SectionRecord {
-            number: shape.number.into(),
-            record_size: (shape.record_size as u32).into(),
-            offset: (offset as u64).into(),
-            count: ((section.len() / shape.record_size) as u64).into(),
-        };
-        snapshot.extend_from_slice(record.as_bytes());
-        offset += section.len();
-    }
-    for section in sections {
-        snapshot.extend_from_slice(section);
-    }
-    let checksum = checksum(&snapshot);
-    if let Some(place) = snapshot.get_mut(CHECKSUM_AT) {
-        place.copy_from_slice(&checksum.to_le_bytes());
-    }
-    snapshot
 }
 
 fn site_record(history: &impl FittedPast, origin: &Origin, text: &mut Text) -> SiteRecord {

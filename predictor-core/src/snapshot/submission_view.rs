@@ -3,10 +3,20 @@
 
 use super::layout::sections;
 use super::reader::Snapshot;
-use super::submission_records::SeenSubmission;
 use job_types::number::UserId;
 use job_types::size::Size;
 use job_types::time::UnixTime;
+
+/// A job as it was submitted. All tasks of an array are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenSubmission {
+    /// Whose job it is.
+    pub user: UserId,
+    /// When slurmctld made it a job.
+    pub submitted_at: UnixTime,
+    /// What it asked for.
+    pub size: Size,
+}
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
     /// The submissions of a user that became jobs within the last minutes, the earliest first.

@@ -1,17 +1,17 @@
 //! The records of what was learnt of waits.
 
-use super::layout::{
+use crate::text::Text;
+use predictor_core::forecasts::blend::BoundTable;
+use predictor_core::forecasts::past::{FEATURES, Group, GroupKey, Sum, UserPast};
+use predictor_core::forecasts::promise::PromiseLevels;
+use predictor_core::forecasts::reliability::PartitionScore;
+use predictor_core::forecasts::trees::NodeRecord;
+use predictor_core::forecasts::wait_model::WaitModel;
+use predictor_core::snapshot::Numbered;
+use predictor_core::snapshot::layout::{
     BoundRowRecord, FreedRecord, GroupRecord, ModelRecord, NO_RECORD, NameRecord, OpenGroupRecord, PromiseRecord, ScoreRecord, SumRecord,
     UserRecord,
 };
-use super::numbers::Numbered;
-use super::text::Text;
-use crate::forecasts::blend::BoundTable;
-use crate::forecasts::past::{FEATURES, Group, GroupKey, Sum, UserPast};
-use crate::forecasts::promise::PromiseLevels;
-use crate::forecasts::reliability::PartitionScore;
-use crate::forecasts::trees::NodeRecord;
-use crate::forecasts::wait_model::WaitModel;
 use zerocopy::little_endian::U32;
 
 /// Index of the 50th percentile among the bounds.
@@ -80,8 +80,8 @@ impl ModelRecords {
             if group.waiting != Sum::default() || group.running != Sum::default() || group.oldest != 0.0 {
                 open = self.open_groups.len() as u32;
                 self.open_groups.push(OpenGroupRecord {
-                    waiting: (&group.waiting).into(),
-                    running: (&group.running).into(),
+                    waiting: sum_record(&group.waiting),
+                    running: sum_record(&group.running),
                     oldest: group.oldest.into(),
                 });
             }
@@ -103,17 +103,15 @@ impl ModelRecords {
     }
 }
 
-impl From<&Sum> for SumRecord {
-    fn from(sum: &Sum) -> SumRecord {
-        SumRecord {
-            jobs: sum.jobs.into(),
-            cpus: sum.cpus.into(),
-            limits_s: sum.limits_s.into(),
-            work: sum.work.into(),
-            expected_work: sum.expected_work.into(),
-            since: sum.since.into(),
-            cpus_since: sum.cpus_since.into(),
-        }
+fn sum_record(sum: &Sum) -> SumRecord {
+    SumRecord {
+        jobs: sum.jobs.into(),
+        cpus: sum.cpus.into(),
+        limits_s: sum.limits_s.into(),
+        work: sum.work.into(),
+        expected_work: sum.expected_work.into(),
+        since: sum.since.into(),
+        cpus_since: sum.cpus_since.into(),
     }
 }
 

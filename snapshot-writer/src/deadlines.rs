@@ -1,16 +1,13 @@
 //! What jobs with deadlines have taught, and those that were promised to be done in time and wait,
 //! as records of the snapshot.
 
-use super::layout::{DeadlineHistoryRecord, PromisedJobRecord};
-use crate::forecasts::deadline_history::{DeadlineHistory, Ratios};
-use crate::forecasts::promised_job::PromisedJob;
 use job_types::number::PartitionIndex;
 use job_types::time::Seconds;
+use predictor_core::forecasts::deadline_history::{DeadlineHistory, Ratios};
+use predictor_core::forecasts::promised_job::PromisedJob;
+use predictor_core::snapshot::MOST_PROMISED;
+use predictor_core::snapshot::layout::{DeadlineHistoryRecord, PromisedJobRecord};
 use zerocopy::little_endian::F32;
-
-/// Most admitted jobs of one partition that are published: those that could give way for longest.
-/// The others keep their places, so that what a decision looks at is bounded.
-pub(super) const MOST_PROMISED: usize = 1_000;
 
 /// The records of what was learnt in these partitions.
 pub(super) fn history_records(histories: impl Iterator<Item = (PartitionIndex, DeadlineHistory)>) -> Vec<DeadlineHistoryRecord> {

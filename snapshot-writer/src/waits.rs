@@ -1,7 +1,7 @@
 //! The classes of QBETS as records.
 
-use super::layout::{WaitClassRecord, WaitRegionRecord};
-use crate::forecasts::forecast::ClassBounds;
+use predictor_core::forecasts::forecast::ClassBounds;
+use predictor_core::snapshot::layout::{WaitClassRecord, WaitRegionRecord};
 use std::collections::BTreeMap;
 
 /// The records of the classes and of the regions that lead to them, both by partition.

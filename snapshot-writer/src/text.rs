@@ -1,6 +1,6 @@
 //! The section of texts, which other records refer to.
 
-use super::layout::TextRecord;
+use predictor_core::snapshot::layout::TextRecord;
 
 /// The texts of a snapshot that is being written, one after the other.
 #[derive(Default)]

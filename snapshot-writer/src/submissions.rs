@@ -1,23 +1,11 @@
 //! The records of the submissions that have become jobs lately.
 
-use super::layout::SubmissionRecord;
-use job_types::number::UserId;
-use job_types::size::Size;
 use job_types::time::UnixTime;
+use predictor_core::snapshot::SeenSubmission;
+use predictor_core::snapshot::layout::SubmissionRecord;
 
 /// The most submissions that a snapshot has, the latest ones.
 pub const MOST_SUBMISSIONS: usize = 50_000;
-
-/// A job as it was submitted. All tasks of an array are one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeenSubmission {
-    /// Whose job it is.
-    pub user: UserId,
-    /// When slurmctld made it a job.
-    pub submitted_at: UnixTime,
-    /// What it asked for.
-    pub size: Size,
-}
 
 /// The submissions of the last minutes that became jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! Limits of accounting as records: each set of limits once, because thousands of associations
 //! share a few of them, and associations in the order in which they are looked up.
 
-use super::layout::{self, AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, QosRecord, TextRecord};
-use super::text::Text;
-use crate::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, Qos, QosRules};
+use crate::text::Text;
+use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, Qos};
+use predictor_core::snapshot::layout::{
+    self, ALL_PARTITIONS, AssociationRecord, CapsRecord, LimitsRecord, NO_RECORD, QosRecord, TextRecord,
+};
 use std::collections::HashMap;
-
-/// Stands for "all partitions" in an association's record.
-pub(super) const ALL_PARTITIONS: u16 = u16::MAX;
 
 /// Sections of the snapshot.
 #[derive(Debug, Default)]
@@ -23,7 +22,7 @@ impl LimitRecords {
         let mut places: HashMap<LimitsRecord, u32> = HashMap::new();
         let mut limits: Vec<LimitsRecord> = Vec::new();
         let mut place = |of: &JobLimits| {
-            let record = LimitsRecord::from(of);
+            let record = limits_record(of);
             *places.entry(record).or_insert_with(|| {
                 limits.push(record);
                 limits.len() as u32 - 1
@@ -80,59 +79,19 @@ fn qos_record(qos: &Qos, limits: u32, text: &mut Text) -> QosRecord {
     }
 }
 
-impl From<&QosRecord> for QosRules {
-    fn from(record: &QosRecord) -> QosRules {
-        let flag = |place: u8| record.flags >> place & 1 == 1;
-        QosRules {
-            over_partition_qos: flag(0),
-            over_partition_time: flag(1),
-            over_partition_max_nodes: flag(2),
-            over_partition_min_nodes: flag(3),
-            least_other: flag(4),
-            least_cpus: record.least_cpus.get(),
-            least_nodes: record.least_nodes.get(),
-            limit_factor: record.limit_factor.get(),
-        }
+fn caps_record(caps: &Caps) -> CapsRecord {
+    CapsRecord {
+        wall_s: layout::seconds_or_none(caps.wall),
+        cpus: layout::number_or_none(caps.cpus),
+        nodes: layout::number_or_none(caps.nodes),
+        cpus_per_node: layout::number_or_none(caps.cpus_per_node),
+        cpu_minutes: caps.cpu_minutes.unwrap_or(u64::MAX).into(),
+        other: caps.other.into(),
+        other_minutes: caps.other_minutes.into(),
+        reserved: [0; 2],
     }
 }
 
-impl From<&Caps> for CapsRecord {
-    fn from(caps: &Caps) -> CapsRecord {
-        CapsRecord {
-            wall_s: layout::seconds_or_none(caps.wall),
-            cpus: layout::number_or_none(caps.cpus),
-            nodes: layout::number_or_none(caps.nodes),
-            cpus_per_node: layout::number_or_none(caps.cpus_per_node),
-            cpu_minutes: caps.cpu_minutes.unwrap_or(u64::MAX).into(),
-            other: caps.other.into(),
-            other_minutes: caps.other_minutes.into(),
-            reserved: [0; 2],
-        }
-    }
-}
-
-impl From<&CapsRecord> for Caps {
-    fn from(record: &CapsRecord) -> Caps {
-        Caps {
-            wall: layout::seconds(record.wall_s),
-            cpus: layout::number(record.cpus),
-            nodes: layout::number(record.nodes),
-            cpus_per_node: layout::number(record.cpus_per_node),
-            cpu_minutes: Some(record.cpu_minutes.get()).filter(|minutes| *minutes != u64::MAX),
-            other: record.other == 1,
-            other_minutes: record.other_minutes == 1,
-        }
-    }
-}
-
-impl From<&JobLimits> for LimitsRecord {
-    fn from(limits: &JobLimits) -> LimitsRecord {
-        LimitsRecord { job: (&limits.job).into(), group: (&limits.group).into(), member: (&limits.member).into() }
-    }
-}
-
-impl From<&LimitsRecord> for JobLimits {
-    fn from(record: &LimitsRecord) -> JobLimits {
-        JobLimits { job: (&record.job).into(), group: (&record.group).into(), member: (&record.member).into() }
-    }
+fn limits_record(limits: &JobLimits) -> LimitsRecord {
+    LimitsRecord { job: caps_record(&limits.job), group: caps_record(&limits.group), member: caps_record(&limits.member) }
 }
