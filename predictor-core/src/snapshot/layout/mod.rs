@@ -2,7 +2,8 @@
 //!
 //! All numbers are little-endian and unaligned, so that a record has no padding and the layout is
 //! the same everywhere. A snapshot is never changed once it has its name. Any change of this module
-//! is a new [`LAYOUT_VERSION`]; a golden file in the tests holds the present one.
+//! is a new [`LAYOUT_VERSION`]; a golden file in the tests of `snapshot-writer` holds the present
+//! one.
 
 mod deadlines;
 mod history;

@@ -6,12 +6,11 @@ use job_types::number::UserId;
 use job_types::options::{Asked, SuccessProbability};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job, submission};
+use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decisions::set_aside::{SetAside, leaves_room};
 use predictor_core::decisions::{Decision, NotReserved, Refusal, Reservation, decide};
 use proptest::prelude::*;
 use snapshot_writer::PartitionState;
-use upkeep::{ReservationState, Revision, Step, Upkeep, Wanted, upkeep};
 
 /// The partition that the jobs are in, 64 nodes of 4 CPUs.
 const ALL: Size = Size { nodes: 64, cpus: 256 };
@@ -85,31 +84,13 @@ fn time_that_is_left_behind_maintenance_is_what_a_promise_is_made_of() {
     assert!(best.point.begin >= NOW + Seconds(6_600) && (0.2..0.4).contains(&best.point.probability), "{best:?}");
 }
 
-#[test]
-fn padding_is_shed_at_once_where_the_limit_would_reach_into_maintenance() {
-    let job = reserved_job(&site(Vec::new()));
-    let now = job.eligible.unwrap() + Seconds(70);
-    // It has outlived padding: too little for a change, and too much for what comes behind it.
-    assert_eq!(upkeep(&job, &site(Vec::new()), now, Seconds(30)).wanted, None);
-    let close = set_aside(5 * 3_600 + 60, 90_000, 64);
-    let Upkeep { state, wanted: Some((wanted, _)) } = upkeep(&job, &site(vec![close]), now, Seconds(30)) else { panic!("it is kept") };
-    assert_eq!(state, ReservationState::Waiting);
-    let steps = wanted.steps(&job, now);
-    let [Step::Update { begin: None, limit: Some(limit), .. }] = steps[..] else { panic!("{steps:?}") };
-    assert!(now + limit <= close.start() && now + limit >= NOW + Seconds(5 * 3_600), "{limit}");
-    // Where nothing helps nothing is changed.
-    let too_close = set_aside(5 * 3_600 - 60, 90_000, 64);
-    assert_eq!(upkeep(&job, &site(vec![too_close]), now, Seconds(30)).wanted, None);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Neither what is promised nor what the daemon moves later needs nodes that are set aside.
+    /// What is promised needs no nodes that are set aside.
     #[test]
     fn no_job_is_padded_into_what_is_set_aside(
         records in prop::collection::vec((0u16..4, -3_600i64..40_000, 60i64..20_000), 0..6), ahead in 60i64..40_000, nodes in 1u32..=64,
-        later in 0i64..20_000,
     ) {
         // Groups of these sizes make up the whole partition.
         let nodes_of = |group: u16| [32, 16, 12, 4][usize::from(group)];
@@ -142,14 +123,6 @@ proptest! {
                 prop_assert!(then.is_ok() && at > NOW + Seconds(ahead), "{then:?}");
             }
             Err(_) => {}
-        }
-        // What was promised before it was set aside is moved to where it can start, or not at all.
-        let job = reserved_job(&site(Vec::new()));
-        let now = NOW + Seconds(later);
-        let small = Size { nodes: 4, cpus: 16 };
-        if let Some((Wanted::Revision(Revision { begin: Some(begin), limit, .. }), _)) = upkeep(&job, &cluster, now, Seconds(30)).wanted {
-            let limit = limit.or(job.limit).unwrap();
-            prop_assert!(leaves_room(&records, ALL, small, begin, begin + limit), "{begin:?} {limit}");
         }
     }
 }
