@@ -245,7 +245,7 @@ fn a_size_or_a_begin_that_would_be_late_is_no_reason_to_refuse_the_job_as_writte
     // not wait four times of five, and for hours else. In the middle that is sooner.
     let end = NOW + Seconds(600);
     let wait = move |_: &JobShape, moment: &Moment| if moment.at >= end { 0 } else { 3_000 };
-    let sooner = std::array::from_fn(|percentile| if percentile < 80 { 0 } else { 20_000 }.into());
+    let sooner = std::array::from_fn(|percentile| if percentile < 80 { 0 } else { 20_000 });
     let certain = std::array::from_fn(|percentile| (3_000 + percentile as u32).into());
     let cluster =
         Cluster { wait: Some(Box::new(wait)), ends: vec![end], rows: [sooner, certain], ..cluster(admitting_by(Admission::Probability)) };

@@ -369,7 +369,7 @@ mod against_the_daemon {
                     let wait = snapshot.wait(&shape, Some(&Moment::present(job.submitted.eligible))).unwrap();
                     assert_eq!(wait.source, WaitSource::Blended);
                     assert!((wait.median.0 as f64 - forecast.point_s).abs() <= 0.501, "{} {}", wait.median, forecast.point_s);
-                    assert_eq!(wait.bounds.map(|bound| bound.get()), forecast.bounds_s.unwrap());
+                    assert_eq!(*wait.bounds, forecast.bounds_s.unwrap());
                     (compared, longest) = (compared + 1, longest.max(forecast.point_s));
                 }
                 EventKind::Start => {

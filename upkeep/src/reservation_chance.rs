@@ -38,12 +38,11 @@ mod tests {
     use job_types::record::WaitSource;
     use job_types::size::Size;
     use predictor_core::forecasts::forecast::{Association, JobShape, Moment, PERCENTILES, WaitForecast};
-    use zerocopy::little_endian::U32;
 
     const NOW: UnixTime = UnixTime(1_000_000);
 
     /// The percentile p of each wait is p minutes.
-    struct Waits([U32; PERCENTILES]);
+    struct Waits([u32; PERCENTILES]);
 
     impl WaitForecaster for Waits {
         fn wait(&self, _job: &JobShape, _moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
@@ -56,7 +55,7 @@ mod tests {
     }
 
     fn probability(reserved_in_min: i64, eligible_in_min: i64) -> f64 {
-        let forecasts = &Waits(std::array::from_fn(|place| U32::new(60 * (place as u32 + 1))));
+        let forecasts = &Waits(std::array::from_fn(|place| 60 * (place as u32 + 1)));
         let shape = JobShape {
             user: UserId(1),
             association: Association::default(),

@@ -161,17 +161,16 @@ mod tests {
     use job_types::record::WaitSource;
     use job_types::size::Size;
     use predictor_core::forecasts::forecast::{Association, JobShape, Moment, PERCENTILES, WaitForecast};
-    use zerocopy::little_endian::U32;
 
     const NOW: UnixTime = UnixTime(1_000_000);
     const HOUR: Seconds = Seconds(3_600);
 
     /// Every wait is at most so many seconds for each percent.
-    struct Waits([U32; PERCENTILES]);
+    struct Waits([u32; PERCENTILES]);
 
     impl Waits {
         fn of(seconds_a_percent: u32) -> Waits {
-            Waits(std::array::from_fn(|place| U32::new(seconds_a_percent * (place as u32 + 1))))
+            Waits(std::array::from_fn(|place| seconds_a_percent * (place as u32 + 1)))
         }
     }
 

@@ -227,7 +227,7 @@ pub struct WaitForecast<'a> {
     pub median: Seconds,
     /// Upper bounds in seconds on the percentiles 1 to 99, ascending, [`UNBOUNDED_S`] where there
     /// is none.
-    pub bounds: &'a [U32; PERCENTILES],
+    pub bounds: &'a [u32; PERCENTILES],
 }
 
 impl WaitForecast<'_> {
@@ -236,7 +236,7 @@ impl WaitForecast<'_> {
     #[must_use]
     pub fn bound(&self, probability: f64) -> Option<Seconds> {
         let percent = (probability * 100.0 - 1e-9).ceil().max(1.0);
-        let bound = self.bounds.get(percent as usize - 1)?.get();
+        let bound = *self.bounds.get(percent as usize - 1)?;
         (bound != UNBOUNDED_S).then_some(Seconds(i64::from(bound)))
     }
 
@@ -264,15 +264,15 @@ impl WaitForecast<'_> {
 
 /// How many of the bounds in seconds on the percentiles 1 to 99 of a wait a duration reaches.
 #[must_use]
-pub fn held_within(bounds_s: &[U32], duration: Seconds) -> usize {
-    bounds_s.partition_point(|bound| bound.get() != UNBOUNDED_S && i64::from(bound.get()) <= duration.0)
+pub fn held_within(bounds_s: &[u32], duration: Seconds) -> usize {
+    bounds_s.partition_point(|bound| *bound != UNBOUNDED_S && i64::from(*bound) <= duration.0)
 }
 
 /// What is left of a duration after a wait with these bounds in seconds on its percentiles 1 to 99,
 /// in the mean over them; after a wait that is longer, nothing is. In whole seconds, rounded down.
 #[must_use]
-pub fn mean_left(bounds_s: &[U32], duration: Seconds) -> Seconds {
-    let left = |bound: &U32| duration.0 - i64::from(bound.get());
+pub fn mean_left(bounds_s: &[u32], duration: Seconds) -> Seconds {
+    let left = |bound: &u32| duration.0 - i64::from(*bound);
     Seconds(bounds_s.iter().take(held_within(bounds_s, duration)).map(left).sum::<i64>() / PERCENTILES as i64)
 }
 
@@ -496,13 +496,13 @@ impl<F: WaitForecaster + RunTimeForecaster + QueueForecaster> Forecaster for F {
 mod tests {
     use super::*;
 
-    fn forecast(bounds: &[U32; PERCENTILES]) -> WaitForecast<'_> {
+    fn forecast(bounds: &[u32; PERCENTILES]) -> WaitForecast<'_> {
         WaitForecast { source: WaitSource::Qbets, class: None, jobs: 100, median: Seconds(50), bounds }
     }
 
     #[test]
     fn the_probability_within_a_bound_is_the_bounds_own() {
-        let bounds = std::array::from_fn(|index| U32::new(index as u32 * 10));
+        let bounds = std::array::from_fn(|index| index as u32 * 10);
         let forecast = forecast(&bounds);
         for percent in 1..=99 {
             let probability = f64::from(percent) / 100.0;
@@ -520,8 +520,8 @@ mod tests {
 
     #[test]
     fn no_bound_is_no_probability() {
-        let mut bounds = [U32::new(UNBOUNDED_S); PERCENTILES];
-        bounds[0] = U32::new(5);
+        let mut bounds = [UNBOUNDED_S; PERCENTILES];
+        bounds[0] = 5;
         let forecast = forecast(&bounds);
         assert_eq!(forecast.bound(0.5), None);
         assert_eq!(forecast.probability_within(Seconds(i64::MAX)), 0.01);

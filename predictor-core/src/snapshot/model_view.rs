@@ -4,6 +4,7 @@ use super::layout::sections::{self, Section};
 use super::layout::{BoundRowRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, SumRecord, UserRecord};
 use super::reader::Snapshot;
 use crate::forecasts::blend::Weights;
+use crate::forecasts::forecast::PERCENTILES;
 use crate::forecasts::past::{FEATURES, Group, GroupKey, Recent, Sum};
 use crate::forecasts::trees::ForestView;
 use job_types::number::UserId;
@@ -32,6 +33,7 @@ pub(super) struct ModelView<'a> {
     pub(super) weights: Weights,
     pub(super) forests: Option<[ForestView<'a>; 2]>,
     pub(super) bound_rows: &'a [BoundRowRecord],
+    row_bounds_s: &'a [[u32; PERCENTILES]],
     groups: &'a [GroupRecord],
     open_groups: &'a [OpenGroupRecord],
     users: &'a [UserRecord],
@@ -72,6 +74,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             weights: record.weights.map(F32::get),
             forests: (record.has_forests == 1).then(forests).flatten(),
             bound_rows: self.records(sections::BoundRows),
+            row_bounds_s: &self.row_bounds_s,
             groups: self.records(sections::Groups),
             open_groups: self.records(sections::OpenGroups),
             users: self.records(sections::Users),
@@ -116,11 +119,12 @@ impl<'a> ModelView<'a> {
         self.users.get(self.users.binary_search_by_key(&user.0, |record| record.user.get()).ok()?)
     }
 
-    /// The bounds for a point forecast, as the square root of seconds: those of the first row that
+    /// The row for a point forecast, as the square root of seconds, with its bounds: the first that
     /// reaches up to it, or the last.
-    pub(super) fn bounds(&self, root: f32) -> Option<&'a BoundRowRecord> {
+    pub(super) fn bounds(&self, root: f32) -> Option<(&'a BoundRowRecord, &'a [u32; PERCENTILES])> {
         let row = self.bound_rows.partition_point(|row| row.up_to.get() < root);
-        self.bound_rows.get(row).or(self.bound_rows.last())
+        let row = row.min(self.bound_rows.len().checked_sub(1)?);
+        Some((self.bound_rows.get(row)?, self.row_bounds_s.get(row)?))
     }
 }
 

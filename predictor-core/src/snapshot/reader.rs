@@ -11,7 +11,7 @@ use crate::decisions::limits::NodeSizes;
 use crate::decisions::set_aside::{MOST_SET_ASIDE, SetAside};
 use crate::decisions::shared_nodes::SharedNode;
 use crate::decisions::site::{Demand, Partition};
-use crate::forecasts::forecast::{RunTimeForecast, RunTimeForecaster};
+use crate::forecasts::forecast::{PERCENTILES, RunTimeForecast, RunTimeForecaster};
 use crate::forecasts::levels::Levels;
 use crate::forecasts::reliability::{PartitionScore, WaitSourceReason};
 use job_types::number::{PartitionIndex, UserId};
@@ -22,6 +22,7 @@ use job_types::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
 use zerocopy::FromBytes;
+use zerocopy::little_endian::U32;
 
 /// What a snapshot says of itself in its first [`HEADER_LENGTH`] bytes, before the rest of it is
 /// read or checked.
@@ -98,6 +99,10 @@ pub struct Snapshot<B> {
     /// looked at often.
     pub(super) ends_by_limit: Vec<(i64, f32)>,
     pub(super) ends_expected: Vec<(i64, f32)>,
+    /// The bounds of each class of waits, and of each row of the default's table: decoded once
+    /// likewise.
+    pub(super) class_bounds_s: Vec<[u32; PERCENTILES]>,
+    pub(super) row_bounds_s: Vec<[u32; PERCENTILES]>,
 }
 
 /// Where a snapshot comes from.
@@ -166,6 +171,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             transparent: false,
             ends_by_limit: Vec::new(),
             ends_expected: Vec::new(),
+            class_bounds_s: Vec::new(),
+            row_bounds_s: Vec::new(),
         };
         if snapshot.site().is_none() {
             return Err(SnapshotError::Sections);
@@ -174,6 +181,9 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let ends_by_limit = freed(snapshot.records(sections::EndsByLimit));
         let ends_expected = freed(snapshot.records(sections::EndsExpected));
         (snapshot.ends_by_limit, snapshot.ends_expected) = (ends_by_limit, ends_expected);
+        let classes = snapshot.records(sections::WaitClasses).iter().map(|class| class.bounds_s.map(U32::get)).collect();
+        let rows = snapshot.records(sections::BoundRows).iter().map(|row| row.bounds_s.map(U32::get)).collect();
+        (snapshot.class_bounds_s, snapshot.row_bounds_s) = (classes, rows);
         snapshot.transparent =
             snapshot.provenance().site_policy.is_transparent() || snapshot.partitions().any(|partition| partition.policy.is_transparent());
         Ok(snapshot)

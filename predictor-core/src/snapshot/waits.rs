@@ -166,13 +166,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let of_partition = regions.iter().skip(first).take_while(|region| region.partition.get() == job.partition.0);
         let (class, place) =
             of_partition.map(|region| (region.class(), region.class.get())).find(|(class, _)| class.holds(job.size.cpus, job.limit))?;
-        let record = self.records(sections::WaitClasses).get(usize::try_from(place).ok()?)?;
+        let place = usize::try_from(place).ok()?;
+        let record = self.records(sections::WaitClasses).get(place)?;
         Some(WaitForecast {
             source: WaitSource::Qbets,
             class: Some(class),
             jobs: record.jobs.get(),
             median: Seconds(i64::from(record.median_s.get())),
-            bounds: &record.bounds_s,
+            bounds: self.class_bounds_s.get(place)?,
         })
     }
 
@@ -255,13 +256,13 @@ impl<'a> ModelView<'a> {
     /// The blend of the members' forecasts, with the bounds that go with it.
     fn forecast(&self, members: &[f32; MEMBERS]) -> Option<WaitForecast<'a>> {
         let root = blend(members, &self.weights);
-        let row = self.bounds(root)?;
+        let (row, bounds) = self.bounds(root)?;
         Some(WaitForecast {
             source: WaitSource::Blended,
             class: None,
             jobs: row.outcomes.get(),
             median: Seconds(f64::from(root * root).round() as i64),
-            bounds: &row.bounds_s,
+            bounds,
         })
     }
 }

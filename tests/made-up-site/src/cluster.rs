@@ -16,7 +16,6 @@ use predictor_core::forecasts::forecast::{
 };
 use snapshot_writer::PartitionState;
 use std::collections::BTreeMap;
-use zerocopy::little_endian::U32;
 
 /// What is forecast of the wait in seconds of a job at a moment.
 pub type Wait = Box<dyn Fn(&JobShape, &Moment) -> u32>;
@@ -34,11 +33,11 @@ pub struct Cluster {
     /// A plan of the queue, where there is one.
     pub plan: Option<FreePlan<'static>>,
     /// Bounds on the waits of each class.
-    pub classes: Vec<(WaitClass, WaitForecast<'static>, [U32; PERCENTILES])>,
+    pub classes: Vec<(WaitClass, WaitForecast<'static>, [u32; PERCENTILES])>,
     /// Run times by user and size.
     pub run_times: BTreeMap<UserSize, RunTimeModel>,
     /// Bounds of 0 to 98 s, and of 10,000 to 10,098 s: what follows short and long forecasts.
-    pub rows: [[U32; PERCENTILES]; 2],
+    pub rows: [[u32; PERCENTILES]; 2],
 }
 
 impl Cluster {
@@ -55,11 +54,11 @@ impl Cluster {
                 class: Some(held),
                 jobs: class.jobs as u32,
                 median: Seconds(i64::from(class.median_s)),
-                bounds: &[U32::ZERO; PERCENTILES],
+                bounds: &[0; PERCENTILES],
             };
-            (held, forecast, class.bounds_s.map(U32::new))
+            (held, forecast, class.bounds_s)
         });
-        let row = |first: u32| std::array::from_fn(|percentile| U32::new(first + percentile as u32));
+        let row = |first: u32| std::array::from_fn(|percentile| first + percentile as u32);
         Cluster {
             partition,
             limits: Applying::default(),

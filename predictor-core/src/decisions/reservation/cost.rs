@@ -48,12 +48,11 @@ mod tests {
     use job_types::number::{PartitionIndex, UserId};
     use job_types::record::WaitSource;
     use job_types::size::Size;
-    use zerocopy::little_endian::U32;
 
     const NOW: UnixTime = UnixTime(1_000_000);
 
     /// The percentiles of each wait.
-    struct Waits([U32; PERCENTILES]);
+    struct Waits([u32; PERCENTILES]);
 
     impl WaitForecaster for Waits {
         fn wait(&self, _job: &JobShape, _moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
@@ -79,7 +78,7 @@ mod tests {
     /// The cost of four nodes in two hours with a probability, where the percentiles of the wait
     /// are given in seconds.
     fn cost(percentile_s: impl FnMut(usize) -> u32, wanted: f64, early_start: EarlyStart) -> ReservationCost {
-        let waits = Waits(std::array::from_fn(percentile_s).map(U32::new));
+        let waits = Waits(std::array::from_fn(percentile_s));
         let point = latest_point(&reservable(&waits), Seconds(7_200), wanted, Begins::BeforeReserved).unwrap();
         ReservationCost::of(&point, NOW + Seconds(7_200), early_start, 4)
     }
@@ -114,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_later_begin_never_costs_more() {
-        let waits = Waits(std::array::from_fn(|place| U32::new(90 * place as u32)));
+        let waits = Waits(std::array::from_fn(|place| 90 * place as u32));
         let points = trajectory(&reservable(&waits), NOW + Seconds(7_200));
         let costs = points.iter().map(|point| ReservationCost::of(point, NOW + Seconds(7_200), EarlyStart::Wait, 1));
         let costs: Vec<_> = costs.map(|cost| (cost.most_node_seconds, cost.expected_node_seconds)).collect();

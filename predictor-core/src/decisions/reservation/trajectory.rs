@@ -7,7 +7,6 @@ use arrayvec::ArrayVec;
 use job_types::options::SuccessProbability;
 use job_types::record::WaitSource;
 use job_types::time::{Seconds, UnixTime};
-use zerocopy::little_endian::U32;
 
 /// Width of the steps of the probability trajectory (Nurmi, Wolski and Brevik 2008, 3.1).
 pub const STEP: Seconds = Seconds(30);
@@ -94,7 +93,7 @@ impl Limits {
 const STATE_FADES: Seconds = Seconds(2 * 3_600);
 
 /// Upper bounds in seconds on the percentiles 1 to 99 of a wait, ascending.
-type Bounds = [U32; PERCENTILES];
+type Bounds = [u32; PERCENTILES];
 
 /// Two forecasts for a moment, mixed: by the state of the cluster, as far as it can be told for
 /// then, and whatever the state. The first alone would promise nodes on a cluster that is taken to
@@ -125,7 +124,7 @@ impl<'a> Mixed<'a> {
     }
 
     /// The bounds of both, each with how much it counts.
-    fn weighed(&self) -> [(&[U32], f64); 2] {
+    fn weighed(&self) -> [(&[u32], f64); 2] {
         let then = self.then.as_ref().map_or(&[][..], |wait| wait.bounds);
         [(then, 1.0 - self.weight), (self.ever.as_ref().map_or(&[][..], |bounds| bounds), self.weight)]
     }
@@ -148,10 +147,10 @@ impl<'a> Mixed<'a> {
         let mut bound = 0;
         // Each percentile that is passed adds its percent, the lowest bound first.
         while reached < probability - 1e-9 || reached == 0.0 {
-            let next = |bounds: &[U32]| bounds.first().map(|bound| bound.get()).filter(|bound| *bound != UNBOUNDED_S);
+            let next = |bounds: &[u32]| bounds.first().copied().filter(|bound| *bound != UNBOUNDED_S);
             bound = weighed.iter().filter_map(|(bounds, _)| next(bounds)).min()?;
             for (bounds, weight) in &mut weighed {
-                let passed = bounds.partition_point(|other| other.get() <= bound);
+                let passed = bounds.partition_point(|other| *other <= bound);
                 reached += *weight * passed as f64 / 100.0;
                 *bounds = bounds.get(passed..).unwrap_or_default();
             }
@@ -163,9 +162,7 @@ impl<'a> Mixed<'a> {
 /// The longer of the bounds, percentile by percentile.
 fn longer(one: Option<Bounds>, other: Option<&Bounds>) -> Option<Bounds> {
     match (one, other) {
-        (Some(one), Some(other)) => {
-            Some(std::array::from_fn(|place| if one[place].get() > other[place].get() { one[place] } else { other[place] }))
-        }
+        (Some(one), Some(other)) => Some(std::array::from_fn(|place| one[place].max(other[place]))),
         (one, other) => one.or(other.copied()),
     }
 }
