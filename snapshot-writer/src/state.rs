@@ -46,7 +46,8 @@ pub struct PartitionState {
     /// What it allows one job besides.
     pub limits: PartitionLimits,
     /// What Slurm's own reservations take of its nodes, in any order; of more than
-    /// [`MOST_SET_ASIDE`](predictor_core::decisions::set_aside::MOST_SET_ASIDE) those that begin first are kept.
+    /// [`MOST_SET_ASIDE`](predictor_core::decisions::set_aside::MOST_SET_ASIDE) those that begin
+    /// first are kept.
     pub set_aside: Vec<SetAside>,
     /// Its nodes whose CPUs jobs share, where jobs are admitted to it by shares.
     pub shared_nodes: Vec<SharedNodeState>,

@@ -3,8 +3,8 @@
 //! The daemon looks at each job that carries a promise, again and again, and asks here what is to
 //! be changed in it. The begin and the padding of a reservation follow the queue
 //! ([`upkeep()`], [`review()`]); of several jobs of which one is enough the others are withdrawn
-//! ([`withdrawal()`]); a job with a deadline gets its place in the queue and a note for its user
-//! ([`admission_upkeep`]). Nothing is remembered from one look to the next.
+//! ([`withdrawal()`]); a job with a deadline is ended once it is late, or its user is told how it
+//! stands ([`admission_upkeep`]). Nothing is remembered from one look to the next.
 //!
 //! It does no I/O, knows no C, and takes the time as an argument. It leans on the decisions that
 //! gave the promises (`predictor_core::decisions`), and the submit filter does without it.

@@ -1,4 +1,5 @@
-//! What a snapshot says of what virtual reservations take of a partition and of the cluster, by time.
+//! What a snapshot says of what virtual reservations take of a partition and of the cluster, by
+//! time.
 
 use super::layout::ReservedRecord;
 use job_types::number::PartitionIndex;
