@@ -246,7 +246,7 @@ fn a_size_or_a_begin_that_would_be_late_is_no_reason_to_refuse_the_job_as_writte
     let end = NOW + Seconds(600);
     let wait = move |_: &JobShape, moment: &Moment| if moment.at >= end { 0 } else { 3_000 };
     let sooner = std::array::from_fn(|percentile| if percentile < 80 { 0 } else { 20_000 });
-    let certain = std::array::from_fn(|percentile| (3_000 + percentile as u32).into());
+    let certain = std::array::from_fn(|percentile| 3_000 + percentile as u32);
     let cluster =
         Cluster { wait: Some(Box::new(wait)), ends: vec![end], rows: [sooner, certain], ..cluster(admitting_by(Admission::Probability)) };
     let asked = submission(16, Asked { auto_mold: true, auto_defer: true, ..Asked::default() });
