@@ -1,11 +1,13 @@
 //! slurmdbd's jobs as a workload log.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use command_parts::output::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use job_types::number::QosId;
 use simulator::accounting::{AccountedRun, Choices, Limit, LogBuilder};
 use simulator::remarks::Remarks;
 use simulator::swf::{Log, Status};
@@ -36,6 +38,7 @@ pub(crate) fn read_slurmdbd(jobs: &SlurmdbdJobs<'_>) -> anyhow::Result<(Log, Rem
     let cluster = jobs.cluster.unwrap_or(&site.cluster);
     let mut connection = AccountingConnection::open().context("cannot connect to slurmdbd")?;
     connection.check(cluster)?;
+    let qos = connection.qos_names()?;
     let (mut builder, mut elsewhere) = (LogBuilder::new(), 0);
     let (mut width, mut rest) = (WindowWidth::new(), jobs.ended.clone());
     let bar = bar(&rest);
@@ -43,7 +46,7 @@ pub(crate) fn read_slurmdbd(jobs: &SlurmdbdJobs<'_>) -> anyhow::Result<(Log, Rem
         let window = width.first_of(&rest);
         let records = connection.ended_jobs(cluster, window.clone(), |record| match record.state {
             JobState::Revoked => elsewhere += 1,
-            _ => add(&mut builder, &record),
+            _ => add(&mut builder, &record, &qos),
         })?;
         width.learn(records);
         rest.start = window.end;
@@ -86,7 +89,7 @@ fn machine(jobs: &SlurmdbdJobs<'_>, is_own: bool, remarks: &mut Remarks) -> Opti
     }
 }
 
-fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>) {
+fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>, qos: &HashMap<QosId, String>) {
     let number = record.user_id.0.to_string();
     let requested = Some(u64::from(record.requested_cpus)).filter(|cpus| *cpus > 0);
     let cpus = requested.or(record.allocated_cpus.map(u64::from)).filter(|cpus| *cpus > 0);
@@ -102,6 +105,9 @@ fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>) {
         suspended_seconds: record.suspended_seconds.unsigned_abs(),
         allocated_cpus: record.allocated_cpus.map(u64::from),
         requested_cpus: requested,
+        // One that the record says nothing of has one, as in the daemon.
+        requested_nodes: Some(record.requested_nodes.filter(|nodes| *nodes > 0).unwrap_or(record.allocated_nodes).max(1)),
+        allocated_nodes: Some(record.allocated_nodes),
         requested_kilobytes_per_cpu: record.requested_memory_mebibytes.and_then(per_cpu),
         limit: match record.time_limit_seconds {
             Some(seconds) => u64::try_from(seconds).map_or(Limit::NotKnown, Limit::Seconds),
@@ -113,6 +119,7 @@ fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>) {
         user: record.user.as_deref().unwrap_or(&number),
         account: record.account.as_deref().unwrap_or_default(),
         partition: record.partition.as_deref().unwrap_or_default(),
+        qos: qos.get(&record.qos_id).map(String::as_str).unwrap_or_default(),
         name: record.name.as_deref().unwrap_or_default(),
     });
 }
@@ -145,4 +152,67 @@ fn bar(past: &Range<i64>) -> ProgressBar {
     let style = ProgressStyle::with_template("slurmdbd {wide_bar} {percent:>3} % of the time, {msg}, about {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.with_elapsed(Duration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_types::number::{JobId, QosIndex, UserId};
+    use job_types::size::Size;
+    use simulator::evaluation;
+    use std::borrow::Cow;
+
+    fn record(job: u32, qos: u32, nodes: (Option<u32>, u32)) -> EndedJobRecord<'static> {
+        EndedJobRecord {
+            job_id: JobId(job),
+            array: None,
+            user_id: UserId(1_000),
+            user: None,
+            account: Some(Cow::Borrowed("physics")),
+            partition: Some(Cow::Borrowed("batch")),
+            qos_id: QosId(qos),
+            name: None,
+            features: None,
+            wckey: None,
+            work_dir: None,
+            submit_line: None,
+            requested_cpus: 2,
+            allocated_cpus: Some(32),
+            requested_nodes: nodes.0,
+            allocated_nodes: nodes.1,
+            requested_memory_mebibytes: None,
+            time_limit_seconds: Some(3_600),
+            is_unlimited: false,
+            submitted: Some(1_000 + i64::from(job)),
+            eligible: Some(1_000 + i64::from(job)),
+            started: Some(1_100),
+            ended: 2_000,
+            suspended_seconds: 0,
+            state: JobState::Completed,
+            admin_comment: None,
+        }
+    }
+
+    #[test]
+    fn nodes_and_quality_of_service_of_a_record_are_those_of_the_job_that_forecasts_see() {
+        let qos = HashMap::from([(QosId(1), "normal".to_owned()), (QosId(7), "express".to_owned())]);
+        let mut builder = LogBuilder::new();
+        let nodes = [(Some(2), 4), (None, 4), (Some(0), 4), (None, 0)];
+        for ((job, qos_id), nodes) in (1..).zip([7, 1, 7, 9]).zip(nodes) {
+            add(&mut builder, &record(job, qos_id, nodes), &qos);
+        }
+        let workload = evaluation::read(&builder.finish(&Choices::default()).0);
+        let found: Vec<_> = workload.jobs.iter().map(|job| (job.submitted.size, job.occupied(), job.submitted.qos)).collect();
+        let size = |nodes, cpus| Size { nodes, cpus };
+        assert_eq!(
+            found,
+            [
+                (size(2, 2), size(4, 32), QosIndex(1)),
+                // What the record lacks is what the job had, and of what has no name nothing is known.
+                (size(4, 2), size(4, 32), QosIndex(2)),
+                (size(4, 2), size(4, 32), QosIndex(1)),
+                (size(1, 2), size(1, 32), QosIndex(0)),
+            ]
+        );
+    }
 }

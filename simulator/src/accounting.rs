@@ -46,6 +46,10 @@ pub struct AccountedRun<'a> {
     pub allocated_cpus: Option<u64>,
     /// CPUs that it asked for.
     pub requested_cpus: Option<u64>,
+    /// Nodes that it asked for; 0 as `None`.
+    pub requested_nodes: Option<u32>,
+    /// Nodes that it had; 0 as `None`.
+    pub allocated_nodes: Option<u32>,
     /// Memory that it asked for, in kilobytes for each CPU.
     pub requested_kilobytes_per_cpu: Option<f64>,
     /// Its time limit.
@@ -61,6 +65,8 @@ pub struct AccountedRun<'a> {
     /// Its partition, or those that it was submitted to, separated by commas, of which the first
     /// counts; empty where not known.
     pub partition: &'a str,
+    /// Its quality of service; empty where not known.
+    pub qos: &'a str,
     /// Its name; empty where not known.
     pub name: &'a str,
 }

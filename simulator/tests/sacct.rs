@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use jiff::tz::TimeZone;
+use job_types::size::Size;
+use learning::sweep::Sweep;
 use proptest::prelude::*;
 use simulator::accounting::Choices;
+use simulator::evaluation;
 use simulator::sacct::{ReadError, Reader, is_header};
 use simulator::swf::{Log, Record, Status};
 
@@ -91,6 +94,7 @@ fn jobs_of_each_kind_are_read() {
             "1 of requeued jobs whose start is not known",
             "1 of jobs that were suspended, for a time that is taken off their run times",
             "the machine is taken to have 8 processors, the most that were in use at once",
+            "nothing is known of qualities of service: there is no column QOS",
         ]
     );
 }
@@ -272,6 +276,72 @@ fn a_log_is_no_header_of_sacct() {
         assert!(!is_header(line.as_bytes()), "{line}");
     }
     assert!(is_header(b"State|JobIDRaw"));
+}
+
+/// The features of the jobs, as forecasts of waits see them.
+fn features(text: &str) -> Vec<Vec<f32>> {
+    let workload = evaluation::read(&read(text).unwrap().0);
+    let past = Sweep::over(&workload.queue, workload.processors, 0);
+    (0..past.len()).map(|row| past.features(row).unwrap().to_vec()).collect()
+}
+
+/// Two jobs of one partition, the second of which arrives while the first waits, with what more is
+/// said of each.
+fn two_jobs(columns: &str, of_first: &str, of_second: &str) -> String {
+    format!(
+        "JobID|User|Partition|State|Eligible|Start|End|ReqCPUS|AllocCPUS|Timelimit{columns}\n\
+         1|a|batch|COMPLETED|1000|1400|2000|2|32|01:00:00{of_first}\n\
+         2|b|batch|COMPLETED|1300|1500|2000|64|64|01:00:00{of_second}\n"
+    )
+}
+
+#[test]
+fn nodes_and_qualities_of_service_of_a_past_reach_the_features() {
+    let of = |first: &str, second: &str| features(&two_jobs("|QOS|ReqTRES|AllocTRES", first, second));
+    let of_one_qos = of("|normal|cpu=2,node=2|cpu=32,node=2", "|normal|cpu=64,node=4|cpu=64,node=4");
+    let of_two = of("|express|cpu=2,node=2|cpu=32,node=2", "|normal|cpu=64,node=4|cpu=64,node=4");
+    let nodes = |features: &[Vec<f32>]| features.iter().map(|of_job| of_job[1]).collect::<Vec<_>>();
+    assert_eq!((nodes(&of_one_qos), nodes(&of_two)), (vec![2.0, 4.0], vec![2.0, 4.0]));
+    // The second job sees another of its QOS wait, or none.
+    assert_eq!(of_one_qos[0], of_two[0]);
+    assert_ne!(of_one_qos[1], of_two[1]);
+    let without_qos = features(&two_jobs("|ReqTRES|AllocTRES", "|cpu=2,node=2|cpu=32,node=2", "|cpu=64,node=4|cpu=64,node=4"));
+    assert_eq!(without_qos, of_one_qos);
+    // A QOS that slurmdbd has no more is not known.
+    assert_eq!(of("|Unknown|cpu=2,node=2|", "||cpu=64,node=4|"), of("||cpu=2,node=2|", "||cpu=64,node=4|"));
+}
+
+#[test]
+fn a_job_of_two_nodes_with_few_processors_is_one_of_two_nodes_whichever_column_says_so() {
+    let sizes = |columns: &str, of_first: &str, of_second: &str| {
+        let workload = evaluation::read(&read(&two_jobs(columns, of_first, of_second)).unwrap().0);
+        workload.jobs.iter().map(|job| (job.submitted.size, job.occupied())).collect::<Vec<_>>()
+    };
+    let size = |nodes, cpus| Size { nodes, cpus };
+    let of_two_and_four = [(size(2, 2), size(2, 32)), (size(4, 64), size(4, 64))];
+    assert_eq!(sizes("|ReqNodes", "|2", "|4"), of_two_and_four);
+    assert_eq!(sizes("|NNodes", "|2", "|4"), of_two_and_four);
+    assert_eq!(sizes("|AllocNodes|ReqTRES", "|2|cpu=2", "|4|"), of_two_and_four);
+    assert_eq!(sizes("|ReqTRES|NNodes", "|cpu=2,node=1|2", "|node=4|4"), [(size(1, 2), size(2, 32)), of_two_and_four[1]]);
+    // Where a job does not say it, it is one of a single node, as in the daemon.
+    assert_eq!(sizes("|ReqNodes", "|2", "|"), [of_two_and_four[0], (size(1, 64), size(1, 64))]);
+    // Where no column does, each processor counts as one, as in a log without nodes.
+    assert_eq!(sizes("", "", ""), [(size(2, 2), size(32, 32)), (size(64, 64), size(64, 64))]);
+}
+
+#[test]
+fn columns_of_nodes_and_qos_that_are_missing_are_told() {
+    let (_, told) = read(&two_jobs("", "", "")).unwrap();
+    for what in
+        ["qualities of service: there is no column QOS", "nodes: there is no column ReqTRES, ReqNodes, AllocTRES, AllocNodes or NNodes"]
+    {
+        assert!(told.contains(&format!("nothing is known of {what}")), "{told:?}");
+    }
+    let (_, told) = read(&two_jobs("|QOSRAW|NNodes", "|1|2", "|1|many")).unwrap();
+    assert!(told.iter().all(|told| !told.starts_with("nothing is known of qualities") && !told.starts_with("nothing is known of nodes")));
+    assert_eq!(told[0], "1 with an undefined NNodes");
+    let (_, told) = read(&two_jobs("|ReqTRES", "|cpu=many,node=many", "|cpu=64,node=4")).unwrap();
+    assert_eq!(told[0], "1 with an undefined ReqTRES");
 }
 
 const HEADER: &str = "JobID|JobName|User|State|AllocTRES|AllocNodes|Eligible|Start|End|Elapsed|Timelimit|ReqMem|Suspended\n";

@@ -5,8 +5,9 @@
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
 
+use job_types::number::QosIndex;
 use proptest::prelude::*;
-use simulator::swf::{self, Header, ReadError, Reader, Record, Status};
+use simulator::swf::{self, Accounted, Header, ReadError, Reader, Record, Status};
 
 const TWO_JOBS: &str = "\
 ; Version: 2.2
@@ -173,6 +174,17 @@ fn damaged_compression_is_an_error_and_ends_the_log() {
     assert!(reader.next().is_none());
 }
 
+#[test]
+fn what_the_format_has_no_field_for_is_not_written() {
+    let written = |accounted| {
+        let mut text = Vec::new();
+        swf::write(&mut text, &Header::new(), &[Record { job_number: 1, accounted, ..Record::default() }]).unwrap();
+        text
+    };
+    let known = Accounted { requested_nodes: Some(2), allocated_nodes: Some(4), qos: Some(QosIndex(1)) };
+    assert_eq!(written(known), written(Accounted::default()));
+}
+
 fn count() -> impl Strategy<Value = Option<u64>> {
     proptest::option::of(0..=i64::MAX as u64)
 }
@@ -207,6 +219,7 @@ prop_compose! {
             partition: counts[10],
             preceding_job: counts[11],
             think_time_seconds: counts[12],
+            ..Record::default()
         }
     }
 }

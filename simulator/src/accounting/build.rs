@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use job_types::number::QosIndex;
+
 use super::{AccountedRun, Limit, machine};
 use crate::remarks::Remarks;
-use crate::swf::{Header, Log, NO_LIMIT_SECONDS, Record, Status};
+use crate::swf::{Accounted, Header, Log, NO_LIMIT_SECONDS, Record, Status};
 
 /// What the log is to say of its machine, and of the names of its jobs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,12 +71,15 @@ struct Kept {
     suspended: bool,
     allocated: Option<u64>,
     requested: Option<u64>,
+    allocated_nodes: Option<u32>,
+    requested_nodes: Option<u32>,
     kilobytes: Option<f64>,
     limit: Limit,
     ending: Option<Status>,
     user: Option<u32>,
     account: Option<u32>,
     partition: Option<u32>,
+    qos: Option<u32>,
     name: Option<u32>,
 }
 
@@ -88,6 +93,7 @@ pub struct LogBuilder {
     users: Numbers,
     accounts: Numbers,
     partitions: Numbers,
+    qos: Numbers,
     names: Numbers,
     not_ended: u64,
     never_eligible: u64,
@@ -148,6 +154,7 @@ impl LogBuilder {
         }
         let by_times = || started.and_then(|started| u64::try_from(ended.saturating_sub(started)).ok()?.checked_sub(run.suspended_seconds));
         let named = |numbers: &mut Numbers, name: &str| (!name.is_empty()).then(|| numbers.of(name));
+        let at_least_one = |nodes: Option<u32>| nodes.filter(|nodes| *nodes > 0);
         let first_partition = run.partition.split(',').next().unwrap_or_default();
         self.runs.push(Kept {
             eligible,
@@ -159,6 +166,8 @@ impl LogBuilder {
             suspended: run.suspended_seconds > 0,
             allocated: started.and(run.allocated_cpus),
             requested: run.requested_cpus,
+            allocated_nodes: at_least_one(run.allocated_nodes),
+            requested_nodes: at_least_one(run.requested_nodes),
             kilobytes: run.requested_kilobytes_per_cpu,
             limit: run.limit,
             // Without its start nobody knows when it left the queue.
@@ -166,6 +175,7 @@ impl LogBuilder {
             user: named(&mut self.users, run.user),
             account: named(&mut self.accounts, run.account),
             partition: named(&mut self.partitions, first_partition),
+            qos: named(&mut self.qos, run.qos),
             name: named(&mut self.names, run.name),
         });
     }
@@ -209,8 +219,8 @@ impl LogBuilder {
         // A cluster that was larger had other nodes, too.
         let nodes = choices.nodes.filter(|_| choices.processors.is_some() || peak <= now);
         let choices = Choices { processors, nodes, ..choices.clone() };
-        let (mut users, mut accounts, mut partitions, mut names) =
-            (FromOne::default(), FromOne::default(), FromOne::default(), FromOne::default());
+        let (mut users, mut accounts, mut partitions) = (FromOne::default(), FromOne::default(), FromOne::default());
+        let (mut qos, mut names) = (FromOne::default(), FromOne::default());
         let records: Vec<Record> = (1..)
             .zip(&self.runs)
             .map(|(job_number, run)| Record {
@@ -231,6 +241,11 @@ impl LogBuilder {
                 group: accounts.of(run.account),
                 executable: names.of(run.name),
                 partition: partitions.of(run.partition),
+                accounted: Accounted {
+                    requested_nodes: run.requested_nodes,
+                    allocated_nodes: run.allocated_nodes,
+                    qos: qos.of(run.qos).map(qos_index),
+                },
                 ..Record::default()
             })
             .collect();
@@ -254,6 +269,11 @@ fn wait(run: &Kept) -> Option<u64> {
         Some(started) => seconds(started.saturating_sub(run.eligible)),
         None => run.ending.and_then(|_| seconds(run.ended.saturating_sub(run.eligible))),
     }
+}
+
+/// Those that have no index left count together as one that is not known, as they do in the daemon.
+fn qos_index(number: u64) -> QosIndex {
+    u16::try_from(number).map_or(QosIndex::UNKNOWN, QosIndex)
 }
 
 fn seconds(seconds: i64) -> Option<u64> {

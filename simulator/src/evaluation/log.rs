@@ -5,7 +5,6 @@ use job_types::number::{AccountIndex, PartitionIndex, QosIndex};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use job_types::size::Size;
 use job_types::time::Seconds;
 
 use crate::swf::{Log, NO_LIMIT_SECONDS};
@@ -100,13 +99,16 @@ impl<T: Eq + Hash> Indices<T> {
     }
 }
 
+/// Stands for the quality of service of a job of which the log says none, as the empty name does in
+/// the daemon.
+const NO_QOS: QosIndex = QosIndex(0);
+
 /// The job as the forecasts see it; `None` where it can't be placed in the queue ([`IN_QUEUE`]).
 fn ended_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>, accounts: &mut Indices<Option<u32>>) -> Option<EndedJob> {
     if logged.first_lack(&IN_QUEUE).is_some() {
         return None;
     }
-    let size = |cpus: u32| Size { nodes: cpus, cpus };
-    let (asked, occupied) = (size(logged.asked()?), size(logged.occupied()?));
+    let (asked, occupied) = (logged.asked_size()?, logged.occupied_size()?);
     let eligible = logged.submit? + begin;
     let left = eligible + logged.wait?;
     let run_time = logged.run_time;
@@ -114,7 +116,7 @@ fn ended_job(logged: &LoggedJob, begin: Seconds, partitions: &mut Indices<Queue>
         user: logged.user?,
         account: AccountIndex(accounts.of(logged.group)),
         partition: u16::try_from(partitions.of((logged.queue, logged.partition))).ok().map(PartitionIndex)?,
-        qos: QosIndex(0),
+        qos: logged.qos.unwrap_or(NO_QOS),
         size: asked,
         limit: logged.limit.filter(|limit| (1..NO_LIMIT_SECONDS as i64).contains(&limit.0)),
         eligible,
@@ -156,6 +158,16 @@ mod tests {
         assert_eq!(told, [(100, 4, Some(5), 165), (110, 8, None, 117), (120, 4, Some(9), 129), (130, 2, None, 141)]);
         let (last, none) = (workload.last_jobs(1), workload.last_jobs(0));
         assert_eq!((last.jobs.len(), last.queue.len(), none.jobs.len(), none.queue.len()), (1, 4, 0, 0));
+    }
+
+    #[test]
+    fn each_processor_is_a_node_and_no_quality_of_service_is_known_in_a_workload_log() {
+        let workload = read_text(
+            "; MaxNodes: 4\n; MaxProcs: 64\n\
+             1 100 5 60 16 -1 -1 12 90 -1 1 3 1 -1 1 -1 -1 -1\n",
+        );
+        let job = workload.jobs[0];
+        assert_eq!((job.submitted.size.nodes, job.occupied().nodes, job.submitted.qos), (12, 16, QosIndex(0)));
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(super) enum Column {
     Group,
     Gid,
     Partition,
+    Qos,
+    QosRaw,
     State,
     Submit,
     Eligible,
@@ -26,15 +28,17 @@ pub(super) enum Column {
     AllocCpus,
     NCpus,
     AllocNodes,
+    NNodes,
     ReqTres,
     ReqCpus,
+    ReqNodes,
     ReqMem,
     TimeLimit,
     TimeLimitRaw,
 }
 
 /// Each column's name, as sacct prints it.
-const NAMES: [(Column, &str); 26] = [
+const NAMES: [(Column, &str); 30] = [
     (Column::JobId, "JobID"),
     (Column::JobIdRaw, "JobIDRaw"),
     (Column::JobName, "JobName"),
@@ -44,6 +48,8 @@ const NAMES: [(Column, &str); 26] = [
     (Column::Group, "Group"),
     (Column::Gid, "GID"),
     (Column::Partition, "Partition"),
+    (Column::Qos, "QOS"),
+    (Column::QosRaw, "QOSRAW"),
     (Column::State, "State"),
     (Column::Submit, "Submit"),
     (Column::Eligible, "Eligible"),
@@ -56,8 +62,10 @@ const NAMES: [(Column, &str); 26] = [
     (Column::AllocCpus, "AllocCPUS"),
     (Column::NCpus, "NCPUS"),
     (Column::AllocNodes, "AllocNodes"),
+    (Column::NNodes, "NNodes"),
     (Column::ReqTres, "ReqTRES"),
     (Column::ReqCpus, "ReqCPUS"),
+    (Column::ReqNodes, "ReqNodes"),
     (Column::ReqMem, "ReqMem"),
     (Column::TimeLimit, "Timelimit"),
     (Column::TimeLimitRaw, "TimelimitRaw"),
@@ -98,13 +106,18 @@ const NEEDED: [(&str, &[Column], &str); 7] = [
 ];
 
 /// What is worth to be known, and the columns of which one says it.
-const WANTED: [(&str, &[Column], &str); 5] = [
+const WANTED: [(&str, &[Column], &str); 7] = [
     ("time limits", &[Column::TimeLimit, Column::TimeLimitRaw], "Timelimit or TimelimitRaw"),
     ("partitions", &[Column::Partition], "Partition"),
     ("accounts", &[Column::Account, Column::Group, Column::Gid], "Account"),
+    ("qualities of service", &[Column::Qos, Column::QosRaw], "QOS"),
+    ("nodes", &OF_NODES, "ReqTRES, ReqNodes, AllocTRES, AllocNodes or NNodes"),
     ("when jobs became eligible", &[Column::Eligible], "Eligible"),
     ("suspensions", &[Column::Suspended, Column::Elapsed, Column::ElapsedRaw], "Suspended or Elapsed"),
 ];
+
+/// The columns that say how many nodes a job asked for or had.
+pub(super) const OF_NODES: [Column; 5] = [Column::ReqTres, Column::ReqNodes, Column::AllocTres, Column::AllocNodes, Column::NNodes];
 
 /// The columns of one header.
 #[derive(Debug, Clone, PartialEq, Eq)]

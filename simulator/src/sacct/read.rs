@@ -123,8 +123,8 @@ impl<R: BufRead> Reader<R> {
         );
         remarks.count(
             self.owner_open,
-            "with a delimiter in a name or another text, from which it can't be told whose jobs they are: user, account or partition is \
-             taken as not known",
+            "with a delimiter in a name or another text, from which it can't be told whose jobs they are: user, account, partition or QOS \
+             is taken as not known",
         );
         remarks.count(self.elsewhere, "of jobs that another cluster of the federation ran, left out");
         let (log, of_jobs) = self.builder.finish(choices);

@@ -21,8 +21,9 @@ pub(super) enum Reading {
 /// The most ways in which a line is tried to be read.
 const MOST_WAYS: usize = 4_096;
 
-/// The columns that say whose a job is.
-const OF_OWNER: [Column; 6] = [Column::User, Column::Uid, Column::Account, Column::Group, Column::Gid, Column::Partition];
+/// The columns that say whose a job is, and of which partition and quality of service.
+const OF_OWNER: [Column; 8] =
+    [Column::User, Column::Uid, Column::Account, Column::Group, Column::Gid, Column::Partition, Column::Qos, Column::QosRaw];
 
 /// Where the columns of a line begin and end, one entry for each column.
 type Ends = Vec<(usize, usize)>;
@@ -133,13 +134,15 @@ fn can_be(column: Column, text: &str, zone: &TimeZone) -> bool {
         Column::JobName | Column::Group => true,
         Column::JobId | Column::JobIdRaw => value::job_number(text).is_some(),
         Column::State => matches!(value::state(text), Said::Known(_)),
-        Column::User | Column::Account | Column::Partition => !text.contains(char::is_whitespace),
-        Column::Uid | Column::Gid => text.bytes().all(|byte| byte.is_ascii_digit()),
+        Column::User | Column::Account | Column::Partition | Column::Qos => !text.contains(char::is_whitespace),
+        Column::Uid | Column::Gid | Column::QosRaw => text.bytes().all(|byte| byte.is_ascii_digit()),
         Column::Submit | Column::Eligible | Column::Start | Column::End => printed::read(text, zone).is_ok(),
         Column::Elapsed | Column::Suspended => value::seconds(text).is_some(),
         Column::ElapsedRaw => value::raw_seconds(text).is_some(),
         Column::AllocTres | Column::ReqTres => text.is_empty() || text.contains('='),
-        Column::AllocCpus | Column::NCpus | Column::AllocNodes | Column::ReqCpus => value::count(text).is_some(),
+        Column::AllocCpus | Column::NCpus | Column::ReqCpus | Column::AllocNodes | Column::NNodes | Column::ReqNodes => {
+            value::count(text).is_some()
+        }
         Column::ReqMem => value::memory(text).is_some(),
         Column::TimeLimit => value::limit(text).is_some(),
         Column::TimeLimitRaw => value::raw_limit(text).is_some(),

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use slurm_conf::printed;
 
 use super::ReadError;
-use super::columns::{Column, Columns};
+use super::columns::{Column, Columns, OF_NODES};
 use super::value::{self, JobNumber, Memory, Said, State};
 use crate::accounting::{AccountedRun, Limit};
 use crate::swf::Status;
@@ -48,7 +48,10 @@ impl<'a> Fields<'a> {
             Said::Known(value) => Some(value),
             Said::Nothing => None,
             Said::Undefined => {
-                self.undefined.push(column);
+                // Several values may be read from one column.
+                if !self.undefined.contains(&column) {
+                    self.undefined.push(column);
+                }
                 None
             }
         }
@@ -74,9 +77,23 @@ impl<'a> Fields<'a> {
         number.ok_or_else(|| self.error(self.columns.of_job(), "the number of a job, as in 1234, 1234_7 or 1234+1"))
     }
 
+    /// The quality of service; sacct calls one that slurmdbd has no more `Unknown`
+    /// (src/sacct/print.c, `_find_qos_name_from_list`).
+    fn qos(&self) -> &'a str {
+        Some(self.name(&[Column::Qos, Column::QosRaw])).filter(|qos| *qos != "Unknown").unwrap_or_default()
+    }
+
     fn limit(&mut self) -> Limit {
         let limit = self.value(Column::TimeLimit, value::limit).or_else(|| self.value(Column::TimeLimitRaw, value::raw_limit));
         limit.unwrap_or_default()
+    }
+
+    /// The nodes that a job asked for, or had where that is not known. One of which the columns
+    /// could say it and don't counts as one of a single node, as in the daemon.
+    fn requested_nodes(&self, requested: Option<u64>, had: Option<u64>) -> Option<u32> {
+        let known = |nodes: &u64| *nodes > 0;
+        let is_said = OF_NODES.iter().any(|column| self.columns.has(*column));
+        is_said.then(|| requested.filter(known).or(had.filter(known)).map_or(1, clamped))
     }
 
     fn kilobytes_per_cpu(&mut self, cpus: Option<u64>) -> Option<f64> {
@@ -105,12 +122,16 @@ impl<'a> Fields<'a> {
         let requested_cpus = self.value(Column::ReqTres, value::cpus).or_else(|| self.value(Column::ReqCpus, value::count));
         let allocated_tres = self.value(Column::AllocTres, value::cpus);
         let allocated_cpus = allocated_tres.or_else(|| self.first(&[Column::AllocCpus, Column::NCpus], value::count));
-        let allocated_nodes = self.value(Column::AllocNodes, value::count);
+        let requested_nodes = self.value(Column::ReqTres, value::nodes).or_else(|| self.value(Column::ReqNodes, value::count));
+        let counted_nodes = self.value(Column::AllocNodes, value::count);
+        let allocated_nodes = self.value(Column::AllocTres, value::nodes).or(counted_nodes);
+        // Of a job that had none, this column has those that it asked for.
+        let nodes = allocated_nodes.filter(|nodes| *nodes > 0).or_else(|| self.value(Column::NNodes, value::count));
         let started = self.moment(Column::Start)?;
         let ended = self.moment(Column::End)?.filter(|_| state != Some(State::NotEnded));
         // Of a job that was cancelled while it waited, some releases (22.05) record that moment as
         // its start too, and the CPUs that it asked for as those that it had.
-        let had_nothing = (self.columns.has(Column::AllocTres) && allocated_tres.is_none()) || allocated_nodes == Some(0);
+        let had_nothing = (self.columns.has(Column::AllocTres) && allocated_tres.is_none()) || counted_nodes == Some(0);
         let says_what_it_had = self.columns.has(Column::AllocTres) || self.columns.has(Column::AllocNodes);
         let is_cancelled = state == Some(State::Ended(Status::Cancelled));
         let started = started.filter(|started| Some(*started) != ended || !(had_nothing || is_cancelled && !says_what_it_had));
@@ -130,6 +151,8 @@ impl<'a> Fields<'a> {
             suspended_seconds,
             allocated_cpus: started.and(allocated_cpus),
             requested_cpus,
+            requested_nodes: self.requested_nodes(requested_nodes, nodes),
+            allocated_nodes: started.and(nodes).map(clamped),
             requested_kilobytes_per_cpu: self.kilobytes_per_cpu(requested_cpus.or(allocated_cpus)),
             limit: self.limit(),
             ending: match state {
@@ -141,7 +164,12 @@ impl<'a> Fields<'a> {
             user: self.name(&[Column::User, Column::Uid]),
             account: self.name(&[Column::Account, Column::Group, Column::Gid]),
             partition: self.name(&[Column::Partition]),
+            qos: self.qos(),
             name: self.name(&[Column::JobName]),
         })))
     }
+}
+
+fn clamped(nodes: u64) -> u32 {
+    u32::try_from(nodes).unwrap_or(u32::MAX)
 }

@@ -123,7 +123,16 @@ fn scaled(text: &str) -> Option<f64> {
 /// The CPUs in a list of resources such as `billing=4,cpu=4,mem=1M,node=1`; nothing where the list
 /// names none.
 pub(super) fn cpus(text: &str) -> Option<Said<u64>> {
-    let listed = text.split(',').find_map(|resource| resource.strip_prefix("cpu="));
+    listed(text, "cpu=")
+}
+
+/// The nodes in such a list.
+pub(super) fn nodes(text: &str) -> Option<Said<u64>> {
+    listed(text, "node=")
+}
+
+fn listed(text: &str, resource: &str) -> Option<Said<u64>> {
+    let listed = text.split(',').find_map(|listed| listed.strip_prefix(resource));
     listed.map_or(Some(Said::Nothing), count)
 }
 
@@ -222,6 +231,7 @@ mod tests {
         assert_eq!([count("16"), count("4K"), count("1.5K")], [16, 4_096, 1_536].map(|number| Some(Said::Known(number))));
         assert_eq!([count(""), count("many"), count("-4")], [Some(Said::Nothing), None, None]);
         assert_eq!(cpus("billing=4,cpu=4,mem=1M,node=1"), Some(Said::Known(4)));
+        assert_eq!([nodes("billing=4,cpu=4,mem=1M,node=2"), nodes("cpu=4")], [Some(Said::Known(2)), Some(Said::Nothing)]);
         assert_eq!([cpus(""), cpus("mem=1M"), cpus("gres/gpu=2")], [Some(Said::Nothing); 3]);
         assert_eq!(cpus("cpu=many"), None);
         let memory = |text| memory(text).unwrap();

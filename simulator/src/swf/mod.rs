@@ -26,5 +26,5 @@ mod write;
 pub use error::ReadError;
 pub use header::Header;
 pub use read::{Log, Reader, decompressed};
-pub use record::{FIELD_NAMES, NO_LIMIT_SECONDS, Record, Status};
+pub use record::{Accounted, FIELD_NAMES, NO_LIMIT_SECONDS, Record, Status};
 pub use write::write;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::{FIELD_NAMES, Header, ReadError, Record, Status};
+use super::{Accounted, FIELD_NAMES, Header, ReadError, Record, Status};
 use crate::lines::{Line, Lines};
 use crate::remarks::Remarks;
 
@@ -298,6 +298,7 @@ impl Fields<'_> {
             partition: self.count()?,
             preceding_job: self.count()?,
             think_time_seconds: self.count()?,
+            accounted: Accounted::default(),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! One job of a log.
 
+use job_types::number::QosIndex;
+
 /// The fields of a job in the order of the format, as error messages call them.
 pub const FIELD_NAMES: [&str; 18] = [
     "job number",
@@ -69,6 +71,18 @@ impl Status {
 /// How logs write a requested time without end, in seconds: the largest number of 31 bits.
 pub const NO_LIMIT_SECONDS: u64 = i32::MAX as u64;
 
+/// What Slurm's accounting tells of a job and the format has no field for. What it does not know is
+/// `None`, as all of it is of a log in the format.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accounted {
+    /// Nodes asked for, at least 1.
+    pub requested_nodes: Option<u32>,
+    /// Nodes that the job had, at least 1.
+    pub allocated_nodes: Option<u32>,
+    /// The quality of service: its number in the log, from 1.
+    pub qos: Option<QosIndex>,
+}
+
 /// One job. What the log does not know is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
@@ -109,6 +123,8 @@ pub struct Record {
     pub preceding_job: Option<u64>,
     /// Field 18: seconds from the end of the preceding job to this submission.
     pub think_time_seconds: Option<u64>,
+    /// No field of the format: it is neither read from a log nor written.
+    pub accounted: Accounted,
 }
 
 /// Logs write 0 for a size that nobody noted.

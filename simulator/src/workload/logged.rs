@@ -1,9 +1,10 @@
 //! A record of a log as a job of the past, read by the same rules whatever it is read for.
 
-use job_types::number::UserId;
+use job_types::number::{QosIndex, UserId};
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 
-use crate::swf::{Record, Status};
+use crate::swf::{Accounted, Record, Status};
 
 /// What a record does not say. Replays and forecasts each need other things to be said:
 /// [`FOR_REPLAY`], [`IN_QUEUE`] and [`FOR_FORECAST`].
@@ -56,6 +57,12 @@ pub struct LoggedJob {
     pub allocated: Option<u32>,
     /// Processors that it asked for.
     pub requested: Option<u32>,
+    /// Nodes that it asked for.
+    pub requested_nodes: Option<u32>,
+    /// Nodes that it had.
+    pub allocated_nodes: Option<u32>,
+    /// Its quality of service; its number in the log, from 1.
+    pub qos: Option<QosIndex>,
     /// Its user's number.
     pub user: Option<UserId>,
     /// Its group's number.
@@ -73,6 +80,7 @@ impl LoggedJob {
     #[must_use]
     pub fn of(record: &Record) -> Self {
         let allocated = size(record.allocated_processors);
+        let Accounted { requested_nodes, allocated_nodes, qos } = record.accounted;
         let has_started = |run: &u64| *run > 0 || (allocated.is_some() && record.status != Some(Status::Cancelled));
         Self {
             number: number(Some(record.job_number)).unwrap_or(u32::MAX),
@@ -82,6 +90,9 @@ impl LoggedJob {
             limit: record.requested_time_seconds.map(seconds).map(Seconds),
             allocated,
             requested: size(record.requested_processors),
+            requested_nodes,
+            allocated_nodes,
+            qos,
             user: number(record.user).map(UserId),
             group: number(record.group),
             executable: number(record.executable),
@@ -101,6 +112,22 @@ impl LoggedJob {
     #[must_use]
     pub fn asked(&self) -> Option<u32> {
         self.requested.or(self.allocated)
+    }
+
+    /// Nodes and processors that it asked for, with what it had in the place of what the log lacks.
+    /// A log that does not know nodes counts each processor as one.
+    #[must_use]
+    pub fn asked_size(&self) -> Option<Size> {
+        let cpus = self.asked()?;
+        Some(Size { nodes: self.requested_nodes.or(self.allocated_nodes).unwrap_or(cpus), cpus })
+    }
+
+    /// Nodes and processors that it occupied, with what it asked for in the place of what the log
+    /// lacks. A log that does not know nodes counts each processor as one.
+    #[must_use]
+    pub fn occupied_size(&self) -> Option<Size> {
+        let cpus = self.occupied()?;
+        Some(Size { nodes: self.allocated_nodes.or(self.requested_nodes).unwrap_or(cpus), cpus })
     }
 
     /// Whether the record does not say this.
