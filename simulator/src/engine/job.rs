@@ -1,6 +1,6 @@
 //! A job, as the engine sees it.
 
-use job_types::number::{PartitionIndex, UserId};
+use job_types::number::{PartitionIndex, QosIndex, UserId};
 use job_types::time::{Seconds, UnixTime};
 
 /// The place of a job among those of a simulation, from 0, in order of submission.
@@ -36,6 +36,9 @@ pub struct Job {
     pub queue: u32,
     /// Its partition's number.
     pub partition: u32,
+    /// Its quality of service, from 1; 0 where the past does not say it, as workload logs don't.
+    #[serde(skip)]
+    pub qos: QosIndex,
 }
 
 impl Job {
@@ -44,6 +47,12 @@ impl Job {
     #[must_use]
     pub fn partition_index(&self) -> PartitionIndex {
         u16::try_from(self.queue).map_or(PartitionIndex::UNKNOWN, PartitionIndex)
+    }
+
+    /// What forecasts and decisions call the job's quality of service; empty where it is not known.
+    #[must_use]
+    pub fn qos_name(&self) -> String {
+        if self.qos == QosIndex::default() { String::new() } else { self.qos.to_string() }
     }
 
     /// Processors times run time.

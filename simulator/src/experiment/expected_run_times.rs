@@ -2,7 +2,7 @@
 //! plan of the queue that follows.
 
 use job_types::job::{EndedJob, WaitingJob};
-use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
+use job_types::number::{AccountIndex, JobId, PartitionIndex, UserId};
 use std::sync::Arc;
 
 use job_types::size::{Size, Unit};
@@ -191,7 +191,7 @@ pub(super) fn waiting_job(job: &Job, eligible: UnixTime) -> WaitingJob {
         user: job.user,
         account: AccountIndex(job.group),
         partition: job.partition_index(),
-        qos: QosIndex(0),
+        qos: job.qos,
         size: Size { nodes: job.processors, cpus: job.processors },
         limit: Some(job.estimate),
         eligible,

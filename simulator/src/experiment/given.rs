@@ -108,11 +108,11 @@ impl GivenReservations {
         if !needs_forecasts && !reviewed.limit {
             return None;
         }
-        let account = job.group.to_string();
+        let (account, qos) = (job.group.to_string(), job.qos_name());
         let user = job.user;
         let shape = JobShape {
             user,
-            association: forecasts.association(user, Some(&account), None),
+            association: forecasts.association(user, Some(&account), Some(qos.as_str()).filter(|qos| !qos.is_empty())),
             partition: PartitionIndex(job.queue as u16),
             size: Size { nodes: job.processors, cpus: job.processors },
             limit: Some(reservation.own_limit),

@@ -34,6 +34,7 @@ const CONFIDENCE: f64 = 0.95;
 struct OpenJob {
     job: Job,
     account: String,
+    qos: String,
     eligible: UnixTime,
     start: Option<UnixTime>,
     /// How long it waits on its nodes from its start on.
@@ -75,7 +76,7 @@ impl OpenJob {
     }
 
     fn submitted(&self) -> WaitingJob<&str, PartitionIndex, &str> {
-        waiting_job(&self.job, self.eligible).of(&self.account, self.job.partition_index(), "")
+        waiting_job(&self.job, self.eligible).of(&self.account, self.job.partition_index(), &self.qos)
     }
 
     /// The run as the learner knows it, with the job as far as it has come.
@@ -270,7 +271,15 @@ impl LearntWaits {
         }
         self.open.insert(
             index,
-            OpenJob { job: *job, account: job.group.to_string(), eligible, start: None, waits_on_nodes: Seconds::ZERO, reservation: None },
+            OpenJob {
+                job: *job,
+                account: job.group.to_string(),
+                qos: job.qos_name(),
+                eligible,
+                start: None,
+                waits_on_nodes: Seconds::ZERO,
+                reservation: None,
+            },
         );
     }
 
@@ -311,5 +320,27 @@ impl LearntWaits {
             let promise = open.reservation.and_then(outcome);
             self.learner.ended(&Run { promise, ..open.run(index, job) });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job_types::number::{QosIndex, UserId};
+    use predictor_core::forecasts::forecast::WaitForecaster;
+
+    #[test]
+    fn the_quality_of_service_of_a_job_is_learnt_and_published() {
+        let site = Site { processors: 8, longest_limit: None, refresh: Seconds::MINUTE };
+        let mut waits = LearntWaits::new(PublishedSite { site, policy: Policy::default(), partitions: 1 }, 1);
+        let now = UnixTime(1_000);
+        for (index, qos) in [(0, 0), (1, 2)] {
+            let job = Job { submit: now, estimate: Seconds(600), processors: 2, qos: QosIndex(qos), ..Job::default() };
+            waits.passed(index, &job, now, now);
+        }
+        waits.publish(now + Seconds::MINUTE, |_| None);
+        assert_eq!(waits.model().qos, ["", "2"]);
+        let published = waits.published().unwrap();
+        assert_eq!(published.association(UserId(0), None, Some("2")).qos, QosIndex(1));
     }
 }

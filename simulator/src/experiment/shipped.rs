@@ -49,6 +49,22 @@ struct NewClaims {
     most_cpus: u64,
 }
 
+/// A job with the names by which the state knows what it belongs to.
+struct Named {
+    job: Job,
+    partition: String,
+    account: String,
+    /// Empty where it is not known.
+    qos: String,
+}
+
+impl Named {
+    /// Of a job whose queue is called as the state calls the partition.
+    fn of(job: Job) -> Self {
+        Self { partition: job.queue.to_string(), account: job.group.to_string(), qos: job.qos_name(), job }
+    }
+}
+
 /// What was forecast for a job with a deadline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeadlineForecast {
@@ -159,15 +175,15 @@ impl Shipped {
         Job { queue: self.queues.binary_search(&job.queue).unwrap_or_default() as u32, ..*job }
     }
 
-    /// Takes up the state that is in force when a job arrives; the job with its partition and its
-    /// account, as the state calls them.
-    fn arriving(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> (Job, String, String) {
+    /// Takes up the state that is in force when a job arrives; the job as the state calls what it
+    /// belongs to.
+    fn arriving(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Named {
         if self.state.renew(cluster) {
             self.claims.clear();
         }
         let job = self.in_partition(asked);
         self.state.prepare(index, &job);
-        (job, job.queue.to_string(), job.group.to_string())
+        Named::of(job)
     }
 
     /// What a user's jobs have claimed since the state was published.
@@ -190,7 +206,7 @@ impl Shipped {
     }
 
     /// The submission that a job of the log is.
-    fn submission<'a>(&self, job: &Job, partition: &'a str, account: &'a str, now: UnixTime) -> Submission<'a> {
+    fn submission<'a>(&self, Named { job, partition, account, qos }: &'a Named, now: UnixTime) -> Submission<'a> {
         let Wishes { molding, deferral, reservation, deadline } = self.wishes;
         let limit = job.estimate;
         let asked = Asked {
@@ -207,6 +223,7 @@ impl Shipped {
             user: job.user,
             partition: Some(partition),
             account: Some(account),
+            qos: Some(qos.as_str()).filter(|qos| !qos.is_empty()),
             tasks: Some(job.processors),
             limit: TimeLimit::Limited(limit),
             deadline: deadline.map(|slack| now + limit + slack),
@@ -282,8 +299,8 @@ impl Decider for Shipped {
 
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
         let now = cluster.now();
-        let (job, partition, account) = self.arriving(index, asked, cluster);
-        let mut submission = self.submission(&job, &partition, &account, now);
+        let named = self.arriving(index, asked, cluster);
+        let mut submission = self.submission(&named, now);
         submission.deadline = self.deadlines.get(index as usize).copied().or(submission.deadline);
         let mut decision = self.decision(&submission, now);
         let mut offered = None;
@@ -305,9 +322,9 @@ impl Decider for Shipped {
         }
         if let Some(Ok(reservation)) = decision.as_ref().and_then(|decision| decision.reservation.as_ref()) {
             let wanted = submission.asked.success_probability.map_or(self.site.policy.success_probability, SuccessProbability::wanted);
-            self.given.add(index, &job, reservation.at, wanted, &reservation.point, now);
+            self.given.add(index, &named.job, reservation.at, wanted, &reservation.point, now);
             let learnt = wanted_probability(Some(wanted), reservation.point.probability);
-            self.reserved = Some(ReservationGiven { wanted: learnt, given: now, at: reservation.at, own_limit: job.estimate });
+            self.reserved = Some(ReservationGiven { wanted: learnt, given: now, at: reservation.at, own_limit: named.job.estimate });
         }
         if let Some(admission) = decision.as_ref().and_then(|decision| decision.admission) {
             self.admissions.insert(index, admission);

@@ -78,6 +78,7 @@ impl Rules {
             executable: number(logged.executable),
             queue: number(logged.queue),
             partition: number(logged.partition),
+            qos: logged.qos.unwrap_or_default(),
         })
     }
 }
@@ -88,7 +89,8 @@ const ONE_SECOND: Seconds = Seconds(1);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::swf::Record;
+    use crate::swf::{Accounted, Record};
+    use job_types::number::QosIndex;
 
     fn record(run: Option<u64>, requested: Option<u64>, allocated: Option<u64>) -> Record {
         Record {
@@ -113,6 +115,14 @@ mod tests {
     fn a_sound_record_is_taken_as_it_stands() {
         let job = job(Rules::default(), &record(Some(60), Some(90), Some(4))).unwrap();
         assert_eq!(figures(job), (100, 60, 90, 4));
+    }
+
+    #[test]
+    fn the_quality_of_service_goes_with_the_job() {
+        let accounted = Accounted { qos: Some(QosIndex(2)), ..Accounted::default() };
+        let job = |accounted| job(Rules::default(), &Record { accounted, ..record(Some(60), Some(90), Some(4)) }).unwrap();
+        assert_eq!((job(accounted).qos, job(accounted).qos_name()), (QosIndex(2), "2".to_owned()));
+        assert_eq!(job(Accounted::default()).qos_name(), "");
     }
 
     #[test]

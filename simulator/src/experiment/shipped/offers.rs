@@ -23,8 +23,8 @@ impl Shipped {
     /// asks for the time that the wish says.
     pub(in super::super) fn offers(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Vec<Offer> {
         let now = cluster.now();
-        let (job, partition, account) = self.arriving(index, asked, cluster);
-        let mut submission = self.submission(&job, &partition, &account, now);
+        let named = self.arriving(index, asked, cluster);
+        let mut submission = self.submission(&named, now);
         let mut reservation = |wanted: SuccessProbability| {
             submission.asked.success_probability = Some(wanted);
             self.decided(&submission, now)?.0.reservation?.ok()

@@ -1,6 +1,7 @@
 //! The decision from the simulation's own state, held against the one from a snapshot of it; and
 //! what becomes of reservations and deadlines.
 
+use job_types::number::QosIndex;
 use predictor_core::decisions::{Admitted, LeastGain, NotAdmitted};
 use predictor_core::forecasts::forecast::QueueForecaster;
 use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
@@ -55,9 +56,8 @@ impl AgainstSnapshot {
     /// What is decided from the snapshot, as far as it shows in what a replay keeps.
     fn by_snapshot(&self, index: JobIndex, asked: &Job, now: UnixTime) -> Kept {
         let snapshot = Snapshot::open(&self.published).unwrap();
-        let job = self.shipped.in_partition(asked);
-        let (partition, account) = (job.queue.to_string(), job.group.to_string());
-        let mut submission = self.shipped.submission(&job, &partition, &account, now);
+        let named = Named::of(self.shipped.in_partition(asked));
+        let mut submission = self.shipped.submission(&named, now);
         submission.deadline = self.shipped.deadlines.get(index as usize).copied().or(submission.deadline);
         let standing = Standing { is_off: false, is_transparent: snapshot.has_transparent_policy() };
         let verdict = gate(&Arrival::of(&submission), Some(standing), || {
@@ -229,6 +229,15 @@ fn deadlines_are_as_from_a_snapshot() {
         let known = shipped.deadline_forecasts().iter().filter(|forecast| forecast.probability.is_some()).count();
         assert!(known > jobs.len() / 2, "{known}");
     }
+}
+
+#[test]
+fn a_decision_about_jobs_of_several_qualities_of_service_is_as_from_a_snapshot() {
+    let of_qos = |(place, job): (usize, Job)| Job { qos: QosIndex(place as u16 % 3), ..job };
+    let jobs: Vec<Job> = jobs().into_iter().enumerate().map(of_qos).collect();
+    let wishes = Wishes { molding: false, deadline: Some(Seconds(3_600)), ..Wishes::default() };
+    let (_, mut shipped) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Parts { plan: false, ..Parts::default() });
+    assert_eq!(shipped.state.learnt_waits().unwrap().model().qos.len(), 3);
 }
 
 #[test]
