@@ -53,7 +53,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "PAST", required_unless_present = "slurmdbd", conflicts_with = "slurmdbd")]
     past: Option<PathBuf>,
 
-    /// Read the past from slurmdbd, as `queuecast export-swf` does.
+    /// Read the past from slurmdbd, as `queuecast export-swf` does, and with it the nodes and the
+    /// QOS of each job, for which a log has no field.
     #[arg(long)]
     slurmdbd: bool,
 

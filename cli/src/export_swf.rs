@@ -20,8 +20,9 @@ use crate::slurmdbd_log::{SlurmdbdJobs, read_slurmdbd};
 /// The log is in the Standard Workload Format, which `queuecast evaluate`, `simulate` and
 /// `import-swf` read, and other programs as well. Each run of a job is a line: when it became
 /// eligible, how long it waited and ran, on how many CPUs, with which time limit and memory, and
-/// how it ended. Users, accounts and names of jobs become numbers in the order in which they first
-/// appear, and nothing tells who is behind a number; so do partitions, whose names
+/// how it ended. The format has no field for its nodes and its QOS, which `queuecast assess
+/// --slurmdbd` sees. Users, accounts and names of jobs become numbers in the order in which they
+/// first appear, and nothing tells who is behind a number; so do partitions, whose names
 /// --partition-names has in the header. The header says how many CPUs and nodes the cluster has
 /// now, if slurmctld answers and no more were ever in use at once.
 ///

@@ -201,7 +201,7 @@ fn the_past_is_read_back(cluster: &Cluster) {
         assert!(!is_said, "{name} in {}", said(&without_names));
     }
 
-    let columns = "JobIDRaw,JobName,User,Account,Partition,State,Submit,Eligible,Start,End,Elapsed,Suspended,ReqCPUS,AllocCPUS,ReqTRES,AllocTRES,Timelimit";
+    let columns = "JobIDRaw,JobName,User,Account,Partition,State,Submit,Eligible,Start,End,Elapsed,Suspended,ReqCPUS,AllocCPUS,ReqTRES,AllocTRES,QOS,Timelimit";
     for form in ["%s", "standard"] {
         let mut command = cluster.prepare("sacct");
         command.args(["--clusters", IMPORTED, "--allusers", "--duplicates", "--parsable2", "--starttime=2000-01-01", "--format", columns]);
