@@ -8,6 +8,7 @@ use anyhow::{Context, ensure};
 use command_parts::output::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use job_types::number::QosId;
+use job_types::time::{Seconds, UnixTime};
 use simulator::accounting::{AccountedRun, Choices, Limit, LogBuilder};
 use simulator::remarks::Remarks;
 use simulator::swf::{Log, Status};
@@ -97,12 +98,12 @@ fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>, qos: &HashMap<QosI
     builder.add(&AccountedRun {
         // As for sacct's text, where the tasks of an array may lack numbers of their own.
         id: u64::from(record.job_id.0) << 32,
-        submitted: record.submitted,
-        eligible: record.eligible,
-        started: record.started,
-        ended: Some(record.ended),
-        run_seconds: None,
-        suspended_seconds: record.suspended_seconds.unsigned_abs(),
+        submitted: record.submitted.map(UnixTime),
+        eligible: record.eligible.map(UnixTime),
+        started: record.started.map(UnixTime),
+        ended: Some(UnixTime(record.ended)),
+        run_time: None,
+        suspended: Seconds(record.suspended_seconds.saturating_abs()),
         allocated_cpus: record.allocated_cpus.map(u64::from),
         requested_cpus: requested,
         // One that the record says nothing of has one, as in the daemon.

@@ -9,6 +9,8 @@ mod machine;
 
 pub use build::{Choices, LogBuilder};
 
+use job_types::time::{Seconds, UnixTime};
+
 use crate::swf::Status;
 
 /// The time limit of a job.
@@ -23,25 +25,25 @@ pub enum Limit {
     Seconds(u64),
 }
 
-/// One run of a job as accounting has it. A job that was requeued has several. Times are Unix
-/// seconds; what is not known is `None`.
+/// One run of a job as accounting has it. A job that was requeued has several. What is not known is
+/// `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AccountedRun<'a> {
     /// What tells the job from others, for each task of an array its own.
     pub id: u64,
     /// Submission, or the moment at which it was requeued.
-    pub submitted: Option<i64>,
+    pub submitted: Option<UnixTime>,
     /// When nothing but resources and priority kept it waiting.
-    pub eligible: Option<i64>,
+    pub eligible: Option<UnixTime>,
     /// When it started; `None` where it never did, or nobody noted it.
-    pub started: Option<i64>,
+    pub started: Option<UnixTime>,
     /// When it ended; `None` while it has not.
-    pub ended: Option<i64>,
+    pub ended: Option<UnixTime>,
     /// How long it ran, without the time for which it was suspended; the time from its start to its
-    /// end, less `suspended_seconds`, where that is not known.
-    pub run_seconds: Option<u64>,
+    /// end, less `suspended`, where that is not known.
+    pub run_time: Option<Seconds>,
     /// How long it was suspended.
-    pub suspended_seconds: u64,
+    pub suspended: Seconds,
     /// CPUs that it had.
     pub allocated_cpus: Option<u64>,
     /// CPUs that it asked for.

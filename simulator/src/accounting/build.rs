@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use job_types::number::QosIndex;
+use job_types::time::{Seconds, UnixTime};
 
 use super::{AccountedRun, Limit, machine};
 use crate::remarks::Remarks;
@@ -59,15 +60,15 @@ impl FromOne {
     }
 }
 
-/// A run as it is kept until all are known. Times are Unix seconds.
+/// A run as it is kept until all are known.
 #[derive(Debug, Clone, PartialEq)]
 struct Kept {
-    eligible: i64,
+    eligible: UnixTime,
     id: u64,
-    submitted: i64,
-    started: Option<i64>,
-    ended: i64,
-    run_seconds: Option<u64>,
+    submitted: UnixTime,
+    started: Option<UnixTime>,
+    ended: UnixTime,
+    run_time: Option<Seconds>,
     suspended: bool,
     allocated: Option<u64>,
     requested: Option<u64>,
@@ -83,8 +84,8 @@ struct Kept {
     name: Option<u32>,
 }
 
-/// How far local times are set back at once where summer ends, in seconds.
-const FURTHEST_BACK: i64 = 3_600;
+/// How far local times are set back at once where summer ends.
+const FURTHEST_BACK: Seconds = Seconds(3_600);
 
 /// Takes runs in any order and makes a log of them.
 #[derive(Debug, Default)]
@@ -138,8 +139,8 @@ impl LogBuilder {
         };
         // A job that is eligible or submitted only after its end was never in the queue either. One
         // that started was, where local times were set back by no more than an hour in between.
-        let late = eligible.max(run.submitted.unwrap_or(eligible)).saturating_sub(ended);
-        if late > if run.started.is_some() { FURTHEST_BACK } else { 0 } {
+        let late = eligible.max(run.submitted.unwrap_or(eligible)) - ended;
+        if late > if run.started.is_some() { FURTHEST_BACK } else { Seconds::ZERO } {
             self.never_eligible += 1;
             return;
         }
@@ -152,7 +153,7 @@ impl LogBuilder {
             self.out_of_order += 1;
             started = started.map(|started| started.max(eligible));
         }
-        let by_times = || started.and_then(|started| u64::try_from(ended.saturating_sub(started)).ok()?.checked_sub(run.suspended_seconds));
+        let by_times = || started.map(|started| ended - started - run.suspended).filter(|run_time| *run_time >= Seconds::ZERO);
         let named = |numbers: &mut Numbers, name: &str| (!name.is_empty()).then(|| numbers.of(name));
         let at_least_one = |nodes: Option<u32>| nodes.filter(|nodes| *nodes > 0);
         let first_partition = run.partition.split(',').next().unwrap_or_default();
@@ -162,8 +163,8 @@ impl LogBuilder {
             submitted: run.submitted.unwrap_or(eligible),
             started,
             ended: ended.max(started.unwrap_or(eligible)),
-            run_seconds: started.and(run.run_seconds.or_else(by_times)),
-            suspended: run.suspended_seconds > 0,
+            run_time: started.and(run.run_time.or_else(by_times)),
+            suspended: run.suspended > Seconds::ZERO,
             allocated: started.and(run.allocated_cpus),
             requested: run.requested_cpus,
             allocated_nodes: at_least_one(run.allocated_nodes),
@@ -206,7 +207,7 @@ impl LogBuilder {
             "of jobs that ran, without a time limit that is known",
         );
 
-        let begin = self.runs.first().map_or(0, |run| run.eligible);
+        let begin = self.runs.first().map(|run| run.eligible).unwrap_or_default();
         let peak = machine::peak(self.runs.iter().filter_map(|run| Some((run.started?, run.ended, run.allocated?))));
         let now = choices.processors_now.unwrap_or(0);
         let processors = choices.processors.or(Some(now.max(peak)).filter(|processors| *processors > 0));
@@ -225,9 +226,9 @@ impl LogBuilder {
             .zip(&self.runs)
             .map(|(job_number, run)| Record {
                 job_number,
-                submit_time_seconds: seconds(run.eligible.saturating_sub(begin)),
+                submit_time_seconds: seconds(run.eligible - begin),
                 wait_time_seconds: wait(run),
-                run_time_seconds: run.run_seconds,
+                run_time_seconds: run.run_time.and_then(seconds),
                 allocated_processors: run.allocated,
                 requested_processors: run.requested,
                 requested_time_seconds: match run.limit {
@@ -266,8 +267,8 @@ impl LogBuilder {
 /// From when a run was eligible until it left the queue; `None` where its start is not known.
 fn wait(run: &Kept) -> Option<u64> {
     match run.started {
-        Some(started) => seconds(started.saturating_sub(run.eligible)),
-        None => run.ending.and_then(|_| seconds(run.ended.saturating_sub(run.eligible))),
+        Some(started) => seconds(started - run.eligible),
+        None => run.ending.and_then(|_| seconds(run.ended - run.eligible)),
     }
 }
 
@@ -276,17 +277,17 @@ fn qos_index(number: u64) -> QosIndex {
     u16::try_from(number).map_or(QosIndex::UNKNOWN, QosIndex)
 }
 
-fn seconds(seconds: i64) -> Option<u64> {
-    u64::try_from(seconds).ok()
+fn seconds(seconds: Seconds) -> Option<u64> {
+    u64::try_from(seconds.0).ok()
 }
 
-fn header<'a>(choices: &Choices<'_>, begin: i64, records: usize, partitions: impl FnOnce() -> Vec<(u64, &'a str)>) -> Header {
+fn header<'a>(choices: &Choices<'_>, begin: UnixTime, records: usize, partitions: impl FnOnce() -> Vec<(u64, &'a str)>) -> Header {
     let mut header = Header::new();
     header.push("Version", "2.2");
     header.push("Conversion", choices.source);
     header.push("MaxJobs", &records.to_string());
     header.push("MaxRecords", &records.to_string());
-    header.push("UnixStartTime", &begin.to_string());
+    header.push("UnixStartTime", &begin.0.to_string());
     for (key, value) in [("MaxProcs", choices.processors), ("MaxNodes", choices.nodes)] {
         if let Some(value) = value {
             header.push(key, &value.to_string());

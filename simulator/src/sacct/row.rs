@@ -1,6 +1,7 @@
 //! One line of sacct's output as a run of a job.
 
 use jiff::tz::TimeZone;
+use job_types::time::{Seconds, UnixTime};
 use slurm_conf::printed;
 
 use super::ReadError;
@@ -62,9 +63,10 @@ impl<'a> Fields<'a> {
         columns.iter().find_map(|column| self.value(*column, &read))
     }
 
-    fn moment(&mut self, column: Column) -> Result<Option<i64>, ReadError> {
+    fn moment(&mut self, column: Column) -> Result<Option<UnixTime>, ReadError> {
         let Some(text) = self.text(column) else { return Ok(None) };
-        printed::read(text, self.zone).map_err(|_| self.error(column, printed::ACCEPTED_FORMS))
+        let read = printed::read(text, self.zone).map_err(|_| self.error(column, printed::ACCEPTED_FORMS))?;
+        Ok(read.map(UnixTime))
     }
 
     /// The first of some columns that says a name.
@@ -136,7 +138,7 @@ impl<'a> Fields<'a> {
         let is_cancelled = state == Some(State::Ended(Status::Cancelled));
         let started = started.filter(|started| Some(*started) != ended || !(had_nothing || is_cancelled && !says_what_it_had));
         let elapsed = self.value(Column::ElapsedRaw, value::raw_seconds).or_else(|| self.value(Column::Elapsed, value::seconds));
-        let suspended_seconds = self.value(Column::Suspended, value::seconds).unwrap_or(0);
+        let suspended = self.value(Column::Suspended, value::seconds).map_or(Seconds::ZERO, duration);
         Ok(Row::Run(Box::new(AccountedRun {
             id: job.id,
             submitted: self.moment(Column::Submit)?,
@@ -147,8 +149,8 @@ impl<'a> Fields<'a> {
             },
             started,
             ended,
-            run_seconds: elapsed,
-            suspended_seconds,
+            run_time: elapsed.map(duration),
+            suspended,
             allocated_cpus: started.and(allocated_cpus),
             requested_cpus,
             requested_nodes: self.requested_nodes(requested_nodes, nodes),
@@ -172,4 +174,8 @@ impl<'a> Fields<'a> {
 
 fn clamped(nodes: u64) -> u32 {
     u32::try_from(nodes).unwrap_or(u32::MAX)
+}
+
+fn duration(seconds: u64) -> Seconds {
+    Seconds(i64::try_from(seconds).unwrap_or(i64::MAX))
 }

@@ -3,10 +3,10 @@ use super::*;
 fn run(id: u64, eligible: i64, started: Option<i64>, ended: i64) -> AccountedRun<'static> {
     AccountedRun {
         id,
-        submitted: Some(eligible),
-        eligible: Some(eligible),
-        started,
-        ended: Some(ended),
+        submitted: Some(UnixTime(eligible)),
+        eligible: Some(UnixTime(eligible)),
+        started: started.map(UnixTime),
+        ended: Some(UnixTime(ended)),
         allocated_cpus: started.map(|_| 4),
         requested_cpus: Some(4),
         limit: Limit::Seconds(600),
@@ -78,6 +78,24 @@ fn what_is_told_does_not_depend_on_the_order_in_which_it_comes() {
 }
 
 #[test]
+fn nodes_go_with_a_job_and_qualities_of_service_are_numbered_in_the_order_of_the_log() {
+    let runs = [
+        AccountedRun { qos: "express", requested_nodes: Some(2), allocated_nodes: Some(4), ..run(2, 20, Some(30), 40) },
+        AccountedRun { qos: "normal", requested_nodes: Some(0), allocated_nodes: Some(0), ..run(1, 10, Some(20), 30) },
+        AccountedRun { qos: "normal", ..run(3, 30, None, 40) },
+        run(4, 40, None, 50),
+    ];
+    let (log, _) = log(&runs, &Choices::default());
+    let accounted = |nodes: Option<(u32, u32)>, qos: Option<u16>| Accounted {
+        requested_nodes: nodes.map(|(requested, _)| requested),
+        allocated_nodes: nodes.map(|(_, allocated)| allocated),
+        qos: qos.map(QosIndex),
+    };
+    let found: Vec<Accounted> = log.records.iter().map(|record| record.accounted).collect();
+    assert_eq!(found, [accounted(None, Some(1)), accounted(Some((2, 4)), Some(2)), accounted(None, Some(1)), accounted(None, None)]);
+}
+
+#[test]
 fn names_are_left_out_unless_they_are_asked_for() {
     let (log, _) = log(&[run(1, 10, Some(20), 30)], &Choices::default());
     let mut text = Vec::new();
@@ -88,7 +106,7 @@ fn names_are_left_out_unless_they_are_asked_for() {
 
 #[test]
 fn suspended_time_is_no_run_time() {
-    let suspended = AccountedRun { suspended_seconds: 40, ..run(1, 0, Some(10), 110) };
+    let suspended = AccountedRun { suspended: Seconds(40), ..run(1, 0, Some(10), 110) };
     let (log, told) = log(&[suspended], &Choices { processors: Some(8), ..Choices::default() });
     assert_eq!(log.records[0].run_time_seconds, Some(60));
     assert_eq!(told, ["1 of jobs that were suspended, for a time that is taken off their run times"]);
@@ -124,7 +142,7 @@ fn what_can_be_no_job_of_the_log_is_counted() {
         run(5, 100, Some(90), 200),
         // Eligible, and submitted, after the end.
         run(6, 4_294_967_295, None, 200),
-        AccountedRun { submitted: Some(9_000), ..run(7, 100, Some(150), 200) },
+        AccountedRun { submitted: Some(UnixTime(9_000)), ..run(7, 100, Some(150), 200) },
     ];
     let (log, told) = log(&runs, &Choices { processors: Some(8), ..Choices::default() });
     let told: Vec<&str> = told.iter().map(|told| told.split(',').next().unwrap()).collect();
