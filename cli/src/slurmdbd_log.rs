@@ -209,7 +209,7 @@ mod tests {
             found,
             [
                 (size(2, 2), size(4, 32), QosIndex(1)),
-                // What the record lacks is what the job had, and of what has no name nothing is known.
+                // What the record lacks is what the job had, or one node.
                 (size(4, 2), size(4, 32), QosIndex(2)),
                 (size(4, 2), size(4, 32), QosIndex(1)),
                 (size(1, 2), size(1, 32), QosIndex(0)),
