@@ -112,8 +112,8 @@ fn a_log_becomes_records_of_the_past() {
     assert!(import_tiny(&cluster, &["--again"]).status.success());
     assert_eq!(sacct(&cluster, "JobID").len(), 8);
 
-    // The cluster can be removed, with them. slurmdbd brings its records back with its name, so that
-    // the next has another.
+    // The cluster can be removed, with them. slurmdbd brings its records back with its name, so
+    // that the next has another.
     let into = |name: &str, more: &[&str]| {
         add_cluster(&cluster, name);
         let output = import_tiny_into(&cluster, name, &[&["--jobs", "1-2"], more].concat());

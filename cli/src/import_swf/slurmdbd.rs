@@ -92,9 +92,9 @@ pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
     Ok(Written { cluster, first_job_id: first, last_job_id: last, new_users: new.new_users, new_accounts: new.new_accounts })
 }
 
-/// The cluster that is to hold the records, if it may: one that slurmdbd knows, and in whose name no
-/// slurmctld ever spoke. The records of a real cluster are what its site accounts by, and nobody
-/// could take imported ones out from between them.
+/// The cluster that is to hold the records, if it may: one that slurmdbd knows, and that no
+/// slurmctld ever registered. The records of a real cluster are what its site accounts by, and
+/// nobody could take imported ones out from between them.
 fn cluster_for_imports(clusters: &[KnownCluster], name: Option<&str>) -> anyhow::Result<String> {
     let names = |clusters: &mut dyn Iterator<Item = &KnownCluster>| {
         let names: Vec<&str> = clusters.map(|cluster| cluster.name.as_str()).collect();
