@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use command_parts::output;
 use jiff::tz::TimeZone;
-use job_types::options::{self, Asked, Formats, Key, OPTIONS, Refused, UserOption};
+use job_types::options::{self, Formats, Key, OPTIONS, Refused, UserOption, UserOptions};
 use job_types::time::UnixTime;
 use slurm_conf::{duration, moment};
 
@@ -22,7 +22,7 @@ impl AskedArguments {
     ///
     /// # Errors
     /// The first option or variable that can't be read.
-    pub(crate) fn asked(&self, in_script: &BTreeMap<String, String>, now: UnixTime) -> Result<Asked, Refused> {
+    pub(crate) fn asked(&self, in_script: &BTreeMap<String, String>, now: UnixTime) -> Result<UserOptions, Refused> {
         let given = |option: &UserOption| self.0.get(option.name).cloned().or_else(|| Some(in_script.get(option.name)?.into()));
         read(given, |variable| env::var_os(variable), now.0, &TimeZone::system())
     }
@@ -72,7 +72,7 @@ fn read(
     twin: impl Fn(&str) -> Option<OsString>,
     now: i64,
     zone: &TimeZone,
-) -> Result<Asked, Refused> {
+) -> Result<UserOptions, Refused> {
     let formats = Formats { moment: |text: &str| moment::parse(text, now, zone), duration: duration::parse };
     options::read(given, twin, now, &formats)
 }
@@ -95,7 +95,7 @@ pub(crate) fn as_written(variable: &str, canonical: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read_from(given: &[(&str, &str)], twins: &[(&str, &str)]) -> Result<Asked, Refused> {
+    fn read_from(given: &[(&str, &str)], twins: &[(&str, &str)]) -> Result<UserOptions, Refused> {
         let find = |list: &[(&str, &str)], name: &str| list.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into());
         read(|option| find(given, option.name), |variable| find(twins, variable), 1_774_618_220, &TimeZone::UTC)
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn an_option_without_the_one_it_needs_is_refused_and_a_twin_asks_for_nothing() {
         assert_eq!(read_from(&[("max-defer", "2h")], &[]).unwrap_err().to_string(), "--max-defer needs --auto-defer beside it");
-        assert_eq!(read_from(&[], &[("QUEUECAST_MAX_DEFER", "2h")]), Ok(Asked::default()));
+        assert_eq!(read_from(&[], &[("QUEUECAST_MAX_DEFER", "2h")]), Ok(UserOptions::default()));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use job_types::policy::Admission;
 use job_types::record::WaitSource;
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{Bounds, Situation, Submission, Timeliness, mode_of};
+use predictor_core::decisions::{Bounds, DecisionInputs, Submission, Timeliness, mode_of};
 use predictor_core::forecasts::forecast::{Claimed, JobShape, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
@@ -42,8 +42,8 @@ pub(crate) struct JobReport {
 }
 
 impl JobReport {
-    pub(crate) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, user_name: Option<String>) -> Self {
-        let Situation { submission, partition, .. } = situation;
+    pub(crate) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, user_name: Option<String>) -> Self {
+        let DecisionInputs { submission, partition, .. } = situation;
         let size = submission.size(partition);
         Self {
             user: submission.user,
@@ -73,7 +73,7 @@ impl JobReport {
     }
 
     /// In which unit its user counts it: as [`Submission::unit`].
-    pub(crate) fn counts_in(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> (Unit, u32) {
+    pub(crate) fn counts_in(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> (Unit, u32) {
         let unit = situation.submission.unit();
         (unit, situation.submission.size(&situation.partition).count(unit))
     }
@@ -103,7 +103,7 @@ pub(crate) fn situation<'a>(
     snapshot: &'a Snapshot<Vec<u8>>,
     submission: &'a Submission<'a>,
     now: UnixTime,
-) -> anyhow::Result<Situation<'a, Snapshot<Vec<u8>>>> {
+) -> anyhow::Result<DecisionInputs<'a, Snapshot<Vec<u8>>>> {
     let (partition, policy) = submission.governed_by(snapshot).ok_or_else(|| {
         let known = snapshot.partitions().map(|partition| partition.name.to_owned()).collect::<Vec<_>>().join(", ");
         match submission.partitions().next() {
@@ -112,12 +112,12 @@ pub(crate) fn situation<'a>(
         }
     })?;
     let bounds = Bounds::of(submission, &partition, snapshot);
-    Ok(Situation { forecasts: snapshot, partition, policy, submission, bounds, now, claimed: Claimed::default() })
+    Ok(DecisionInputs { forecasts: snapshot, partition, policy, submission, bounds, now, claimed: Claimed::default() })
 }
 
 /// What else is to be known.
-pub(crate) fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
-    let Situation { submission, partition, policy, forecasts: snapshot, now, .. } = situation;
+pub(crate) fn notes(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Vec<String> {
+    let DecisionInputs { submission, partition, policy, forecasts: snapshot, now, .. } = situation;
     let mut notes = Vec::new();
     match snapshot.score(partition.index) {
         Some(score) if score.source == WaitSource::Qbets => {
@@ -157,8 +157,8 @@ pub(crate) fn notes(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Vec<String>
 }
 
 /// The job at a size, with a limit.
-pub(crate) fn shape_of(situation: &Situation<'_, Snapshot<Vec<u8>>>, size: Size, limit: Option<Seconds>) -> JobShape {
-    let Situation { submission, partition, forecasts: snapshot, .. } = situation;
+pub(crate) fn shape_of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, size: Size, limit: Option<Seconds>) -> JobShape {
+    let DecisionInputs { submission, partition, forecasts: snapshot, .. } = situation;
     let association = snapshot.association(submission.user, submission.account, submission.qos);
     JobShape { user: submission.user, association, partition: partition.index, size, limit }
 }

@@ -15,7 +15,7 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
-use job_types::options::{Asked, EarlyStart, Mode, SuccessProbability};
+use job_types::options::{EarlyStart, Mode, SuccessProbability, UserOptions};
 use job_types::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::moment;
@@ -169,7 +169,7 @@ struct Report {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
     let at = moment::parse(&arguments.at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;
-    let asked = Asked { reserve_at: Some(at.0), early_start: arguments.early_start, ..Asked::default() };
+    let asked = UserOptions { reserve_at: Some(at.0), early_start: arguments.early_start, ..UserOptions::default() };
     let more: Vec<String> = arguments.sbatch.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut described = arguments.job.clone();
     // With a command of sbatch behind -- that is what describes the job.
@@ -239,7 +239,7 @@ fn not_done(filter: &FilterReport) -> Option<String> {
 }
 
 /// The options that ask sbatch for the reservation.
-fn options(asked: &Asked, probability: Option<SuccessProbability>) -> String {
+fn options(asked: &UserOptions, probability: Option<SuccessProbability>) -> String {
     let options = asked.canonical().map(|(variable, value)| crate::asked::as_written(variable, &value));
     options.chain(probability.map(|probability| format!("--success-probability={probability}"))).collect::<Vec<_>>().join(" ")
 }

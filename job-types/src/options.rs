@@ -5,7 +5,7 @@
 //! derive. A value has two forms: the one that a user writes (`--reserve-at=18:00`) and the
 //! canonical one that travels in the job's control environment (`QUEUECAST_RESERVE_AT=1774630800`).
 //! This module knows the canonical form only; the side that the user types on translates. Control
-//! variables can be forged, so [`Asked::set`] takes any text.
+//! variables can be forged, so [`UserOptions::set`] takes any text.
 
 mod given;
 mod mold_sizes;
@@ -364,7 +364,7 @@ fn unknown_if_missed(_: &str) -> UnknownWord {
 
 /// What a user asked for; by default nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Asked {
+pub struct UserOptions {
     /// Choose the number of nodes.
     pub auto_mold: bool,
     /// Which numbers of nodes may be chosen.
@@ -437,7 +437,7 @@ pub struct Unaccompanied {
     pub needed: &'static UserOption,
 }
 
-impl Asked {
+impl UserOptions {
     /// Whether the user asked for nothing at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {

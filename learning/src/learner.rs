@@ -97,18 +97,18 @@ const MOST_FITTED: usize = 500;
 /// The forecast that was made when a job arrived.
 #[serde_with::serde_as]
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Asked {
+struct ArrivalForecast {
     point_s: f64,
     #[serde_as(as = "Arc<[_; PERCENTILES]>")]
     bounds_s: Arc<[u32; PERCENTILES]>,
 }
 
-impl Asked {
+impl ArrivalForecast {
     /// The forecast that is scored against the wait that follows. Where the job's record holds the
     /// forecast that the submit filter gave, it is that one, as far as it was recorded.
-    fn corrected_by(self, recorded: Option<&RecordedForecast>) -> Asked {
+    fn corrected_by(self, recorded: Option<&RecordedForecast>) -> ArrivalForecast {
         let Some(recorded) = recorded else { return self };
-        Asked { point_s: recorded.point_s, bounds_s: Arc::new(recorded.bounds_s(&self.bounds_s)) }
+        ArrivalForecast { point_s: recorded.point_s, bounds_s: Arc::new(recorded.bounds_s(&self.bounds_s)) }
     }
 }
 
@@ -164,7 +164,7 @@ pub struct Learner {
     #[serde(skip)]
     first: Option<LatestRecords>,
     tracker: Tracker,
-    asked: HashMap<u32, Asked>,
+    asked: HashMap<u32, ArrivalForecast>,
     /// Bounds that were told lately; the rows of one table are told again and again.
     #[serde(skip)]
     bounds: Vec<Arc<[u32; PERCENTILES]>>,
@@ -387,7 +387,7 @@ impl Learner {
             let forecast = self.waits.arrive(self.sweep.arrivals(), row as usize);
             if let Some(bounds_s) = forecast.bounds_s {
                 let bounds_s = self.shared(bounds_s);
-                self.asked.insert(row, Asked { point_s: forecast.point_s, bounds_s });
+                self.asked.insert(row, ArrivalForecast { point_s: forecast.point_s, bounds_s });
             }
         }
         row

@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use job_types::number::UserId;
-use job_types::options::{Asked, Mode};
+use job_types::options::{Mode, UserOptions};
 use job_types::policy::{Admission, Policy};
 use job_types::record::MOST_BYTES;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decisions::{
-    Alternatives, Changes, Decision, FARTHEST_DEADLINE, LeftToSlurm, NotAdmitted, NotDeferred, Obstacle, Refusal, Situation, Submission,
-    Tie, TimeLimit, decide,
+    Alternatives, Changes, Decision, DecisionInputs, FARTHEST_DEADLINE, FixedSizeReason, LeftToSlurm, NotAdmitted, NotDeferred, Refusal,
+    StartBlocker, Submission, TimeLimit, decide,
 };
 use predictor_core::forecasts::forecast::{JobShape, Moment};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn cluster(policy: Policy) -> Cluster {
 
 /// A job of an hour with a deadline in so many seconds.
 fn due_in(nodes: u32, seconds: i64) -> Submission<'static> {
-    Submission { deadline: Some(NOW + Seconds(seconds)), ..submission(nodes, Asked::default()) }
+    Submission { deadline: Some(NOW + Seconds(seconds)), ..submission(nodes, UserOptions::default()) }
 }
 
 fn decided(cluster: &Cluster, submission: &Submission<'_>) -> Decision {
@@ -42,7 +42,7 @@ fn decided(cluster: &Cluster, submission: &Submission<'_>) -> Decision {
 
 /// Decides about a submission that somebody makes so many seconds from [`NOW`].
 fn decided_at(cluster: &Cluster, submission: &Submission<'_>, later: i64) -> Decision {
-    decide(&Situation { now: NOW + Seconds(later), ..cluster.situation(submission) })
+    decide(&DecisionInputs { now: NOW + Seconds(later), ..cluster.situation(submission) })
 }
 
 fn refused(decision: &Decision) -> NotAdmitted {
@@ -145,7 +145,7 @@ proptest! {
     ) {
         let cluster = cluster(admitting_by(rule));
         let limit = limit.map_or(TimeLimit::Unset, |limit| TimeLimit::Limited(Seconds(limit)));
-        let asked = Submission { deadline: Some(UnixTime(deadline)), limit, begin: begin.map(UnixTime), is_array, ..submission(nodes, Asked::default()) };
+        let asked = Submission { deadline: Some(UnixTime(deadline)), limit, begin: begin.map(UnixTime), is_array, ..submission(nodes, UserOptions::default()) };
         let situation = cluster.situation(&asked);
         let decision = decide(&situation);
         prop_assert!(decision.line(&asked, &admitting_by(rule), NOW).is_none_or(|line| !line.contains('\n')));
@@ -171,7 +171,7 @@ fn a_deadline_that_has_passed_or_is_beyond_a_year_is_refused_by_every_rule() {
 
 #[test]
 fn a_job_whose_start_others_decide_is_not_admitted() {
-    for obstacle in [Obstacle::Dependency, Obstacle::Held, Obstacle::Reservation] {
+    for obstacle in [StartBlocker::Dependency, StartBlocker::Held, StartBlocker::Reservation] {
         let cluster = cluster(admitting_by(Admission::Edf));
         let asked = Submission { obstacle: Some(obstacle), ..due_in(4, 100_000) };
         assert_eq!(refusal_of(&cluster, &asked), NotAdmitted::Obstacle(obstacle));
@@ -181,8 +181,8 @@ fn a_job_whose_start_others_decide_is_not_admitted() {
 #[test]
 fn what_belongs_together_is_left_to_slurm_with_a_reason_and_unchanged() {
     for (rule, asked, left) in [
-        (Admission::Probability, Submission { tie: Some(Tie::Heterogeneous), ..due_in(4, 100) }, LeftToSlurm::Heterogeneous),
-        (Admission::Edf, Submission { tie: Some(Tie::Heterogeneous), ..due_in(4, 100) }, LeftToSlurm::Heterogeneous),
+        (Admission::Probability, Submission { tie: Some(FixedSizeReason::Heterogeneous), ..due_in(4, 100) }, LeftToSlurm::Heterogeneous),
+        (Admission::Edf, Submission { tie: Some(FixedSizeReason::Heterogeneous), ..due_in(4, 100) }, LeftToSlurm::Heterogeneous),
         (Admission::Probability, Submission { is_array: true, ..due_in(4, 100) }, LeftToSlurm::Array),
     ] {
         let cluster = cluster(admitting_by(rule));
@@ -201,7 +201,7 @@ fn what_belongs_together_is_left_to_slurm_with_a_reason_and_unchanged() {
 
 #[test]
 fn a_job_without_a_deadline_is_decided_about_as_if_no_job_were_admitted() {
-    let asked = submission(16, Asked { auto_mold: true, ..Asked::default() });
+    let asked = submission(16, UserOptions { auto_mold: true, ..UserOptions::default() });
     let by = |rule| {
         let cluster = cluster(admitting_by(rule));
         let decision = decided(&cluster, &asked);
@@ -216,7 +216,7 @@ fn a_job_without_a_deadline_is_decided_about_as_if_no_job_were_admitted() {
 #[test]
 fn a_job_with_a_virtual_reservation_has_that_promise_alone() {
     let cluster = cluster(admitting_by(Admission::Probability));
-    let asked = Asked { reserve_at: Some(NOW.0 + 20_000), ..Asked::default() };
+    let asked = UserOptions { reserve_at: Some(NOW.0 + 20_000), ..UserOptions::default() };
     let decision = decided(&cluster, &Submission { deadline: Some(NOW + Seconds(80_000)), ..submission(4, asked) });
     assert_eq!((decision.admission, decision.left_to_slurm), (None, None));
 }
@@ -249,7 +249,7 @@ fn a_size_or_a_begin_that_would_be_late_is_no_reason_to_refuse_the_job_as_writte
     let certain = std::array::from_fn(|percentile| 3_000 + percentile as u32);
     let cluster =
         Cluster { wait: Some(Box::new(wait)), ends: vec![end], rows: [sooner, certain], ..cluster(admitting_by(Admission::Probability)) };
-    let asked = submission(16, Asked { auto_mold: true, auto_defer: true, ..Asked::default() });
+    let asked = submission(16, UserOptions { auto_mold: true, auto_defer: true, ..UserOptions::default() });
     // Within the 5,040 s a job on four nodes is not done for certain, if it begins later.
     let with_deadline = Submission { deadline: Some(NOW + Seconds(5_040)), ..asked.clone() };
     assert!(matches!(decided(&cluster, &asked).deferral, Some(Ok(_))));

@@ -4,7 +4,7 @@
 
 use job_types::job::EndedJob;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
-use job_types::options::{Asked, SuccessProbability};
+use job_types::options::{SuccessProbability, UserOptions};
 use job_types::policy::{Admission, Policy};
 use job_types::record::WaitSource;
 use job_types::size::Size;
@@ -15,7 +15,7 @@ use made_up_site::{
 };
 use predictor_core::decisions::site::Site;
 use predictor_core::decisions::{
-    Changes, Decision, NotAdmitted, NotDeferred, NotReserved, Reservable, Situation, Submission, TimeLimit, decide, trajectory,
+    Changes, Decision, DecisionInputs, NotAdmitted, NotDeferred, NotReserved, Reservable, Submission, TimeLimit, decide, trajectory,
 };
 use predictor_core::forecasts::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
 use predictor_core::forecasts::levels::{Levels, nearest_knot};
@@ -27,7 +27,7 @@ use predictor_core::snapshot::Snapshot;
 use proptest::prelude::*;
 use snapshot_writer::{PartitionState, ReservedCpus};
 
-fn decided(snapshot: &Snapshot<Vec<u8>>, asked: Asked) -> Decision {
+fn decided(snapshot: &Snapshot<Vec<u8>>, asked: UserOptions) -> Decision {
     decide(&situation(snapshot, &submission(4, asked)))
 }
 
@@ -70,13 +70,13 @@ fn a_forecast_is_the_blends_point_with_the_bounds_of_its_row() {
 #[test]
 fn a_deferral_pays_where_the_queue_is_forecast_to_empty() {
     let snapshot = busy(&by_free_cpus());
-    let decision = decided(&snapshot, Asked { auto_defer: true, ..Asked::default() });
+    let decision = decided(&snapshot, UserOptions { auto_defer: true, ..UserOptions::default() });
     assert_eq!(decision.changes(), Changes { begin: Some(UnixTime(NOW.0 + 600)), ..Changes::default() });
     let Some(Ok(deferral)) = &decision.deferral else { panic!("{:?}", decision.deferral) };
     assert_eq!((deferral.response_now, deferral.response_deferred), (Seconds(10_500), Seconds(600 + 500)));
     // With a forecast that does not look at free CPUs nothing is gained.
     let indifferent = busy(&forecast_by(fork(LIMIT, 60.0, 0.0, 100.0), 240));
-    let decision = decided(&indifferent, Asked { auto_defer: true, ..Asked::default() });
+    let decision = decided(&indifferent, UserOptions { auto_defer: true, ..UserOptions::default() });
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))));
 }
 
@@ -96,7 +96,7 @@ fn without_the_default_the_class_stands_in_and_the_user_is_told() {
     let mut uncalibrated = by_free_cpus();
     uncalibrated.scores = vec![score(WaitSource::Qbets, WaitSourceReason::NotCalibrated)];
     let snapshot = busy(&uncalibrated);
-    let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
+    let asked = submission(4, UserOptions { auto_defer: true, ..UserOptions::default() });
     let situation = situation(&snapshot, &asked);
     let decision = decide(&situation);
     let written = decision.as_written.as_ref().unwrap();
@@ -124,8 +124,11 @@ fn what_is_in_force_is_what_the_partitions_score_says() {
 #[test]
 fn a_reservation_rests_on_the_present_for_moments_near_by_and_on_the_past_for_others() {
     let reserve = |ahead: i64, model: &WaitModel| {
-        let asked =
-            Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
+        let asked = UserOptions {
+            reserve_at: Some(NOW.0 + ahead),
+            success_probability: Some(SuccessProbability::AtLeast(0.9)),
+            ..UserOptions::default()
+        };
         decided(&busy(model), asked).reservation.unwrap().map(|reservation| reservation.at - reservation.point.begin)
     };
     // The cluster is forecast to be empty by then, but jobs here have waited 2,000 to 2,199 s.
@@ -144,18 +147,18 @@ fn a_reservation_rests_on_the_present_for_moments_near_by_and_on_the_past_for_ot
 fn nodes_that_the_plan_has_free_are_promised_for_a_time_near_by_whatever_jobs_have_waited() {
     // Long waits are forecast whatever is free.
     let full = forecast_by(fork(LIMIT, 60.0, 0.0, 100.0), 240);
-    let reserve = |free: Vec<(i64, u32)>, ahead: i64, change: fn(&mut Situation<'_, Snapshot<Vec<u8>>>), wanted: f64| {
+    let reserve = |free: Vec<(i64, u32)>, ahead: i64, change: fn(&mut DecisionInputs<'_, Snapshot<Vec<u8>>>), wanted: f64| {
         let free = free.into_iter().map(|(from, cpus)| (NOW + Seconds(from), cpus)).collect();
         let site = MadeUpSite::new(NOW).partition(batch(enforcing())).ended_jobs(past()).learnt(&full);
         let snapshot = site.queue(&free_cpus(NOW, free, 3)).snapshot();
         let success_probability = Some(SuccessProbability::AtLeast(wanted));
-        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability, ..Asked::default() };
+        let asked = UserOptions { reserve_at: Some(NOW.0 + ahead), success_probability, ..UserOptions::default() };
         let submission = submission(4, asked);
         let mut situation = situation(&snapshot, &submission);
         change(&mut situation);
         decide(&situation).reservation.unwrap().map(|reservation| reservation.point)
     };
-    let unchanged = |_: &mut Situation<'_, Snapshot<Vec<u8>>>| ();
+    let unchanged = |_: &mut DecisionInputs<'_, Snapshot<Vec<u8>>>| ();
     let is_refused = |answer| matches!(answer, Err(NotReserved::Unlikely { .. }));
     // Sixteen CPUs are free until a job that waits begins, behind the padded limit of 62 minutes.
     let until = |end: i64| vec![(-30, 16), (end, 0), (end + 3_600, 256)];
@@ -163,7 +166,7 @@ fn nodes_that_the_plan_has_free_are_promised_for_a_time_near_by_whatever_jobs_ha
     assert_eq!((point.begin, point.padded_limit, point.probability), (NOW, Seconds(3_720), 0.99));
     assert!(is_refused(reserve(until(3_719), 120, unchanged, 0.95)), "it would be in that job's way");
     assert!(is_refused(reserve(vec![(-30, 15), (300, 256)], 120, unchanged, 0.95)), "too few are free");
-    let claim = |situation: &mut Situation<'_, Snapshot<Vec<u8>>>| situation.claimed.partition.cpus = 1;
+    let claim = |situation: &mut DecisionInputs<'_, Snapshot<Vec<u8>>>| situation.claimed.partition.cpus = 1;
     assert!(is_refused(reserve(until(3_720), 120, claim, 0.95)), "one was taken since");
     // Nobody knows who will come, and the nodes are paid for until then.
     assert!(reserve(vec![(-30, 256)], 1_800, unchanged, 0.95).is_ok() && is_refused(reserve(vec![(-30, 256)], 1_830, unchanged, 0.95)));
@@ -179,7 +182,9 @@ fn what_others_have_reserved_for_a_time_leaves_less_room_the_surer_a_promise_is_
         let partition = PartitionState { reserved: if cpus > 0 { vec![others] } else { Vec::new() }, ..batch(enforcing()) };
         let snapshot = MadeUpSite::new(NOW).partition(partition).ended_jobs(past()).learnt(&idle).snapshot();
         let success_probability = Some(SuccessProbability::AtLeast(wanted));
-        decided(&snapshot, Asked { reserve_at: Some(NOW.0 + 120), success_probability, ..Asked::default() }).reservation.unwrap()
+        decided(&snapshot, UserOptions { reserve_at: Some(NOW.0 + 120), success_probability, ..UserOptions::default() })
+            .reservation
+            .unwrap()
     };
     // With 16 of its own it would be 176 of 256 CPUs, 69 %; 60 % are left for 0.9, 75 % for 0.75.
     let Err(refused @ NotReserved::Crowded { part, .. }) = reserve(160, 0.9) else { panic!("it is given") };
@@ -190,8 +195,11 @@ fn what_others_have_reserved_for_a_time_leaves_less_room_the_surer_a_promise_is_
     // What its user's jobs claimed since the snapshot counts where it is reserved.
     let claimed = |reserved_cpus: u64, until: i64| {
         let snapshot = busy(&idle);
-        let asked =
-            Asked { reserve_at: Some(NOW.0 + 120), success_probability: Some(SuccessProbability::AtLeast(0.9)), ..Asked::default() };
+        let asked = UserOptions {
+            reserve_at: Some(NOW.0 + 120),
+            success_probability: Some(SuccessProbability::AtLeast(0.9)),
+            ..UserOptions::default()
+        };
         let submission = submission(4, asked);
         let mut situation = situation(&snapshot, &submission);
         let reserved_until_s = (NOW + Seconds(until)).0.unsigned_abs();
@@ -210,8 +218,11 @@ fn promises_that_were_not_kept_are_asked_for_with_a_higher_probability() {
         let mut levels = Levels::default();
         (0..missed).for_each(|_| levels.observe(nearest_knot(0.75), 0.0, 0.02));
         let promises = vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels }];
-        let asked =
-            Asked { reserve_at: Some(NOW.0 + 120), success_probability: Some(SuccessProbability::AtLeast(wanted)), ..Asked::default() };
+        let asked = UserOptions {
+            reserve_at: Some(NOW.0 + 120),
+            success_probability: Some(SuccessProbability::AtLeast(wanted)),
+            ..UserOptions::default()
+        };
         decided(&busy(&WaitModel { promises, ..idle.clone() }), asked).reservation.unwrap().map(|reservation| reservation.point)
     };
     let (before, after) = (reserve(0.75, 0).unwrap(), reserve(0.75, 14).unwrap());
@@ -226,7 +237,7 @@ fn promises_that_were_not_kept_are_asked_for_with_a_higher_probability() {
 fn deadlines_that_were_missed_raise_what_is_asked_of_those_that_are_admitted() {
     let idle = forecast_by(fork(LIMIT, 1e9, 0.0, 100.0), 0);
     let policy = Policy { admission: Admission::Probability, deadline_probability: 0.75, ..enforcing() };
-    let job = Submission { deadline: Some(NOW + Seconds(7_200)), ..submission(4, Asked::default()) };
+    let job = Submission { deadline: Some(NOW + Seconds(7_200)), ..submission(4, UserOptions::default()) };
     let admission = |kind, missed: usize| {
         let mut levels = Levels::default();
         (0..missed).for_each(|_| levels.observe(nearest_knot(0.75), 0.0, 0.02));
@@ -234,7 +245,7 @@ fn deadlines_that_were_missed_raise_what_is_asked_of_those_that_are_admitted() {
         let promises = vec![PromiseLevels { partition: PartitionIndex(0), class, levels }];
         let model = WaitModel { promises, ..idle.clone() };
         let snapshot = MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past()).learnt(&model).snapshot();
-        decide(&Situation { policy, ..situation(&snapshot, &job) }).admission.unwrap()
+        decide(&DecisionInputs { policy, ..situation(&snapshot, &job) }).admission.unwrap()
     };
     assert!(admission(PromiseKind::Deadline, 0).is_ok());
     assert!(admission(PromiseKind::Reservation, 40).is_ok(), "reservations are another matter");
@@ -277,7 +288,7 @@ proptest! {
     ) {
         let snapshot = busy(&forecast_by(fork(feature, threshold, low, high), 240));
         let wanted = f64::from(percent) / 100.0;
-        let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(wanted)), ..Asked::default() };
+        let asked = UserOptions { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(wanted)), ..UserOptions::default() };
         let asked = Submission { limit: TimeLimit::Limited(Seconds(limit)), ..submission(4, asked) };
         let decision = decide(&situation(&snapshot, &asked));
         let longest_limit = snapshot.partition("batch").unwrap().max_time;

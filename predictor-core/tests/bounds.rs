@@ -4,14 +4,14 @@
 
 use job_types::job::EndedJob;
 use job_types::number::{QosId, UserId};
-use job_types::options::{Asked, MoldSizes, SuccessProbability};
+use job_types::options::{MoldSizes, SuccessProbability, UserOptions};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation, submission};
 use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use predictor_core::decisions::{
-    Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Obstacle, Placement, Submission, TimeLimit, decide,
+    Bound, Bounds, Decision, Limit, NodeRange, NotDeferred, NotMolded, NotReserved, Placement, StartBlocker, Submission, TimeLimit, decide,
 };
 use predictor_core::snapshot::Snapshot;
 use proptest::prelude::*;
@@ -52,8 +52,8 @@ fn past() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
     })
 }
 
-fn mold() -> Asked {
-    Asked { auto_mold: true, ..Asked::default() }
+fn mold() -> UserOptions {
+    UserOptions { auto_mold: true, ..UserOptions::default() }
 }
 
 fn decided(snapshot: &Snapshot<Vec<u8>>, submission: &Submission<'_>) -> Decision {
@@ -97,7 +97,7 @@ fn the_default_account_and_quality_of_service_hold_where_none_is_named() {
     };
     let snapshot = open(past(), &[batch(enforcing())], limits);
     let longest = |account, qos| {
-        let asked = Submission { account, qos, ..submission(16, Asked::default()) };
+        let asked = Submission { account, qos, ..submission(16, UserOptions::default()) };
         bounds(&snapshot, &asked).longest_limit(size(16)).map(|bound| (bound.value.0 / 3_600, bound.by))
     };
     assert_eq!(longest(None, None), Some((1, Limit::QosWall)));
@@ -119,7 +119,7 @@ fn a_user_without_an_association_is_held_to_the_accounts_or_the_clusters_limits(
     };
     let snapshot = open(past(), &[batch(enforcing())], limits);
     let hours = |user, account| {
-        let asked = Submission { user, account, ..submission(16, Asked::default()) };
+        let asked = Submission { user, account, ..submission(16, UserOptions::default()) };
         bounds(&snapshot, &asked).longest_limit(size(16)).unwrap().value.0 / 3_600
     };
     assert_eq!((hours(UserId(7), Some("Physics")), hours(UserId(8), Some("physics"))), (1, 2));
@@ -208,7 +208,7 @@ fn of_several_partitions_the_strictest_limit_holds() {
         ..batch(enforcing())
     };
     let snapshot = open(past(), &[batch(enforcing()), other], AccountingLimits::default());
-    let named = |names| bounds(&snapshot, &Submission { partition: Some(names), ..submission(16, Asked::default()) });
+    let named = |names| bounds(&snapshot, &Submission { partition: Some(names), ..submission(16, UserOptions::default()) });
     let both = named("batch,other");
     assert_eq!(both.longest_limit(size(16)), Some(Bound { value: Seconds(7_200), by: Limit::PartitionMaxTime }));
     assert_eq!(both.admit(size(32), Some(Seconds(3_600))), Err(Limit::PartitionMaxNodes));
@@ -220,8 +220,8 @@ fn short_waits() -> impl Iterator<Item = EndedJob<(), &'static str, ()>> {
     (0..100).map(|n| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n * 20_000), 4, 3_600, n, 500))
 }
 
-fn reserve(ahead: i64) -> Asked {
-    Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..Asked::default() }
+fn reserve(ahead: i64) -> UserOptions {
+    UserOptions { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..UserOptions::default() }
 }
 
 #[test]
@@ -241,10 +241,10 @@ fn a_reservation_whose_padding_a_limit_forbids_is_refused_with_the_limit() {
 #[test]
 fn jobs_that_something_else_starts_are_neither_reserved_nor_deferred() {
     let snapshot = open(short_waits(), &[batch(Policy { defer: When::Always, ..enforcing() })], AccountingLimits::default());
-    for obstacle in [Obstacle::Dependency, Obstacle::Held, Obstacle::Reservation] {
+    for obstacle in [StartBlocker::Dependency, StartBlocker::Held, StartBlocker::Reservation] {
         let reserved = Submission { obstacle: Some(obstacle), ..submission(4, reserve(3_000)) };
         assert_eq!(decided(&snapshot, &reserved).reservation, Some(Err(NotReserved::Obstacle(obstacle))));
-        let plain = Submission { obstacle: Some(obstacle), ..submission(4, Asked::default()) };
+        let plain = Submission { obstacle: Some(obstacle), ..submission(4, UserOptions::default()) };
         assert!(matches!(decided(&snapshot, &plain).deferral, Some(Err(NotDeferred::Obstacle(other))) if other == obstacle));
     }
 }
@@ -253,7 +253,7 @@ fn jobs_that_something_else_starts_are_neither_reserved_nor_deferred() {
 fn interactive_jobs_are_deferred_only_where_they_ask() {
     let snapshot = open(short_waits(), &[batch(Policy { defer: When::Always, ..enforcing() })], AccountingLimits::default());
     let deferral = |is_interactive, auto_defer| {
-        let asked = Submission { is_interactive, ..submission(4, Asked { auto_defer, ..Asked::default() }) };
+        let asked = Submission { is_interactive, ..submission(4, UserOptions { auto_defer, ..UserOptions::default() }) };
         decided(&snapshot, &asked).deferral.is_some()
     };
     assert_eq!([deferral(true, false), deferral(true, true), deferral(false, false)], [false, true, true]);
@@ -292,11 +292,11 @@ proptest! {
             ..batch(enforcing())
         };
         let snapshot = open(past().chain(short_waits()), &[state], limits);
-        let asked = Asked {
+        let asked = UserOptions {
             auto_mold: true,
             mold_sizes: Some(MoldSizes::list(sizes).unwrap()),
             reserve_at: ahead.map(|ahead| NOW.0 + ahead),
-            ..Asked::default()
+            ..UserOptions::default()
         };
         let limit = if limited { TimeLimit::Limited(Seconds(hours * 3_600)) } else { TimeLimit::Unset };
         let written = Submission {

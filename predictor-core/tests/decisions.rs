@@ -4,15 +4,15 @@
 
 use job_types::job::EndedJob;
 use job_types::number::{PartitionIndex, UserId};
-use job_types::options::{Asked, EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability};
+use job_types::options::{EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability, UserOptions};
 use job_types::policy::{Policy, When};
 use job_types::record::{MOST_BYTES, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decisions::{
-    Changes, Decision, NodeRange, NotDeferred, NotMolded, NotReserved, Refusal, Reservable, Reservation, Situation, Submission, Tie,
-    TimeLimit, configured_policy, decide, trajectory,
+    Changes, Decision, DecisionInputs, FixedSizeReason, NodeRange, NotDeferred, NotMolded, NotReserved, Refusal, Reservable, Reservation,
+    Submission, TimeLimit, configured_policy, decide, trajectory,
 };
 use predictor_core::forecasts::forecast::{Association, Claimed, Claims, JobShape, Moment};
 use proptest::prelude::*;
@@ -27,8 +27,8 @@ fn decided(cluster: &Cluster, submission: &Submission<'_>) -> Decision {
     decide(&cluster.situation(submission))
 }
 
-fn mold() -> Asked {
-    Asked { auto_mold: true, ..Asked::default() }
+fn mold() -> UserOptions {
+    UserOptions { auto_mold: true, ..UserOptions::default() }
 }
 
 /// Large jobs wait 5,000 s and run 500 s, small ones wait 100 s and run 1,000 s.
@@ -66,7 +66,7 @@ fn a_size_that_the_user_has_hardly_run_is_not_tried_unless_named() {
     };
     let cluster = cluster(jobs(), batch(enforcing()));
     assert_eq!(decided(&cluster, &submission(16, mold())).molding, Some(Err(NotMolded::NoOtherSize)));
-    let named = Asked { mold_sizes: Some(MoldSizes::list([4]).unwrap()), ..mold() };
+    let named = UserOptions { mold_sizes: Some(MoldSizes::list([4]).unwrap()), ..mold() };
     assert_eq!(decided(&cluster, &submission(16, named)).molding, Some(Ok(())));
 }
 
@@ -122,9 +122,9 @@ fn a_job_without_nodes_is_molded_in_cpus() {
 #[test]
 fn a_tied_job_is_left_and_the_reason_is_told() {
     let cluster = cluster(past(), batch(enforcing()));
-    let tied = Submission { tie: Some(Tie::NodeList), ..submission(16, mold()) };
+    let tied = Submission { tie: Some(FixedSizeReason::NodeList), ..submission(16, mold()) };
     let decision = decided(&cluster, &tied);
-    assert_eq!(decision.molding, Some(Err(NotMolded::Tied(Tie::NodeList))));
+    assert_eq!(decision.molding, Some(Err(NotMolded::Tied(FixedSizeReason::NodeList))));
     assert_eq!(decision.line(&tied, &enforcing(), NOW).unwrap(), "not molded: it names its nodes");
 }
 
@@ -132,7 +132,7 @@ fn a_tied_job_is_left_and_the_reason_is_told() {
 fn without_a_past_at_the_size_only_named_sizes_are_tried() {
     let cluster = cluster(past(), batch(enforcing()));
     assert!(matches!(decided(&cluster, &submission(8, mold())).molding, Some(Err(NotMolded::NoHistory { count: 8, .. }))));
-    let named = Asked { mold_sizes: Some(MoldSizes::list([4, 8, 16]).unwrap()), ..mold() };
+    let named = UserOptions { mold_sizes: Some(MoldSizes::list([4, 8, 16]).unwrap()), ..mold() };
     assert_eq!(decided(&cluster, &submission(8, named)).changes().size.unwrap().0.nodes, 4);
 }
 
@@ -158,7 +158,7 @@ fn a_mode_below_enforce_changes_nothing_and_records_what_it_would_have() {
 #[test]
 fn a_user_can_only_lower_the_mode() {
     let cluster = cluster(past(), batch(Policy { mode: Mode::Advise, ..enforcing() }));
-    let mode = |asked| decided(&cluster, &submission(16, Asked { mode: Some(asked), ..mold() })).mode;
+    let mode = |asked| decided(&cluster, &submission(16, UserOptions { mode: Some(asked), ..mold() })).mode;
     assert_eq!([mode(Mode::Enforce), mode(Mode::Observe)], [Mode::Advise, Mode::Observe]);
 }
 
@@ -186,7 +186,7 @@ fn claims_wait_like_other_jobs_and_turn_the_choice() {
     let choice = |jobs| {
         let partition = Claims { jobs, ..Claims::default() };
         let claimed = Claimed { partition, cluster: partition, ..Claimed::default() };
-        decide(&Situation { claimed, ..cluster.situation(&asked) }).decided.unwrap().size.nodes
+        decide(&DecisionInputs { claimed, ..cluster.situation(&asked) }).decided.unwrap().size.nodes
     };
     assert_eq!([choice(0), choice(1)], [16, 4]);
 }
@@ -205,7 +205,7 @@ fn pressed(ends_in: &[i64]) -> Cluster {
 #[test]
 fn a_job_is_deferred_until_running_jobs_are_expected_to_have_ended() {
     let cluster = pressed(&[600, 620, 5_000]);
-    let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
+    let asked = submission(4, UserOptions { auto_defer: true, ..UserOptions::default() });
     let decision = decided(&cluster, &asked);
     // The second end follows within 5 % of 600 s, the third does not.
     assert_eq!(decision.changes(), Changes { begin: Some(UnixTime(NOW.0 + 620)), ..Changes::default() });
@@ -215,16 +215,16 @@ fn a_job_is_deferred_until_running_jobs_are_expected_to_have_ended() {
 
 #[test]
 fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
-    let deferral = |ends_in, asked: Asked, deadline: Option<i64>| {
+    let deferral = |ends_in, asked: UserOptions, deadline: Option<i64>| {
         let cluster = pressed(&[ends_in]);
         let deadline = deadline.map(|seconds| NOW + Seconds(seconds));
         decided(&cluster, &Submission { deadline, ..submission(4, asked) }).deferral.unwrap().map(|_| ())
     };
-    let defer = Asked { auto_defer: true, ..Asked::default() };
+    let defer = UserOptions { auto_defer: true, ..UserOptions::default() };
     // 70 % of 10,500 s is 7,350 s: an end in 6,800 s leaves 7,300, one in 6,900 s leaves 7,400.
     assert_eq!(deferral(6_800, defer.clone(), None), Ok(()));
     assert!(matches!(deferral(6_900, defer.clone(), None), Err(NotDeferred::GainTooSmall { .. })));
-    let short = Asked { max_defer: Some(600), ..defer.clone() };
+    let short = UserOptions { max_defer: Some(600), ..defer.clone() };
     assert_eq!(deferral(601, short, None), Err(NotDeferred::NoEndExpected));
     assert_eq!(deferral(3_000, defer.clone(), Some(6_000)), Err(NotDeferred::BeyondDeadline));
     assert_eq!(deferral(3_000, defer, Some(7_000)), Ok(()));
@@ -234,7 +234,7 @@ fn a_deferral_must_gain_thirty_percent_and_keep_within_its_bounds() {
 fn bounds_by_class_know_no_load_so_that_nothing_is_gained_by_deferral() {
     let waits = (0..200).map(|n| ended_job(UserId(USER), NOW - Seconds(900_000 - n * 600), 4, 3_600, 9_000, 500));
     let busy = Cluster { ends: vec![NOW + Seconds(600)], ..cluster(waits, batch(enforcing())) };
-    let decision = decided(&busy, &submission(4, Asked { auto_defer: true, ..Asked::default() }));
+    let decision = decided(&busy, &submission(4, UserOptions { auto_defer: true, ..UserOptions::default() }));
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::GainTooSmall { .. }))), "{:?}", decision.deferral);
 }
 
@@ -244,8 +244,8 @@ fn a_deferral_must_gain_what_the_site_wants_of_every_change_as_well() {
     let deferral = |ends_in, min_gain, min_gain_time_s| {
         let policy = Policy { defer_threshold: 0.0, min_gain, min_gain_time: Seconds(min_gain_time_s), ..enforcing() };
         let cluster = pressed(&[ends_in]);
-        let asked = submission(4, Asked { auto_defer: true, ..Asked::default() });
-        let decision = decide(&Situation { policy, ..cluster.situation(&asked) });
+        let asked = submission(4, UserOptions { auto_defer: true, ..UserOptions::default() });
+        let decision = decide(&DecisionInputs { policy, ..cluster.situation(&asked) });
         decision.deferral.unwrap().map(|deferral| deferral.response_deferred.0).map_err(|why| why.to_string())
     };
     assert_eq!(deferral(9_400, 0.05, 60), Ok(9_900));
@@ -290,8 +290,12 @@ fn of_two_partitions_the_greater_least_gain_holds() {
     assert_eq!((policy.min_gain, policy.min_gain_time), (0.1, Seconds(600)));
 }
 
-fn reserve(ahead: i64, probability: f64) -> Asked {
-    Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(probability)), ..Asked::default() }
+fn reserve(ahead: i64, probability: f64) -> UserOptions {
+    UserOptions {
+        reserve_at: Some(NOW.0 + ahead),
+        success_probability: Some(SuccessProbability::AtLeast(probability)),
+        ..UserOptions::default()
+    }
 }
 
 /// Waits of 0 to 1,990 s in even steps, in no order.
@@ -344,7 +348,7 @@ fn an_unlikely_reservation_is_refused_with_what_could_be_had() {
 fn the_best_probability_is_that_of_the_most_probable_point() {
     let cluster = cluster(even_waits(), batch(enforcing()));
     let best = |ahead| {
-        let asked = Asked { success_probability: Some(SuccessProbability::Best), ..reserve(ahead, 0.5) };
+        let asked = UserOptions { success_probability: Some(SuccessProbability::Best), ..reserve(ahead, 0.5) };
         decided(&cluster, &submission(4, asked)).reservation.unwrap()
     };
     // Ten minutes ahead it is what the refusal of more offers.
@@ -361,7 +365,7 @@ fn the_best_probability_is_that_of_the_most_probable_point() {
     assert_eq!(
         decided(
             &self::cluster([], batch(enforcing())),
-            &submission(4, Asked { success_probability: Some(SuccessProbability::Best), ..reserve(600, 0.5) })
+            &submission(4, UserOptions { success_probability: Some(SuccessProbability::Best), ..reserve(600, 0.5) })
         )
         .refusal(),
         Some(Refusal::NotReserved(NotReserved::NoWaits))
@@ -371,7 +375,7 @@ fn the_best_probability_is_that_of_the_most_probable_point() {
 #[test]
 fn a_user_is_told_what_a_reservation_costs_and_that_it_may_be_cancelled() {
     let cluster = cluster(even_waits(), batch(enforcing()));
-    let asked = Asked { if_missed: Some(IfMissed::Cancel), ..reserve(7_200, 0.5) };
+    let asked = UserOptions { if_missed: Some(IfMissed::Cancel), ..reserve(7_200, 0.5) };
     let submission = submission(4, asked);
     let decision = decided(&cluster, &submission);
     let Some(Ok(reservation)) = decision.reservation else { panic!("{:?}", decision.reservation) };
@@ -403,7 +407,7 @@ fn what_contradicts_a_reservation_is_named() {
 #[test]
 fn an_early_start_may_run_at_once() {
     let cluster = cluster(even_waits(), batch(enforcing()));
-    let asked = Asked { early_start: Some(EarlyStart::Run), ..reserve(7_200, 0.5) };
+    let asked = UserOptions { early_start: Some(EarlyStart::Run), ..reserve(7_200, 0.5) };
     let asked = submission(4, asked);
     let decision = decided(&cluster, &asked);
     assert_eq!(decision.proposed().hold_until, None);
@@ -416,7 +420,7 @@ fn without_known_waits_a_deadline_has_a_probability_only_where_no_wait_could_mee
     // A job of an hour, of whose kind there is no past.
     let cluster = cluster([], batch(enforcing()));
     let record = |seconds: i64| {
-        let submission = Submission { deadline: Some(NOW + Seconds(seconds)), ..submission(16, Asked::default()) };
+        let submission = Submission { deadline: Some(NOW + Seconds(seconds)), ..submission(16, UserOptions::default()) };
         let decision = decided(&cluster, &submission);
         let line = decision.line(&submission, &enforcing(), NOW).unwrap();
         (decision.record(&cluster.situation(&submission), 7).forecast.unwrap().deadline_probability, line)
@@ -436,11 +440,11 @@ fn molding_maximises_the_probability_of_the_deadline() {
     let cluster = cluster(past(), batch(enforcing()));
     let late = Submission { deadline: Some(NOW + Seconds(86_400)), ..submission(16, mold()) };
     assert!(decided(&cluster, &late).deadline_probability().unwrap() > 0.9);
-    let tight = Submission { deadline: Some(NOW + Seconds(4_000)), ..submission(16, Asked::default()) };
+    let tight = Submission { deadline: Some(NOW + Seconds(4_000)), ..submission(16, UserOptions::default()) };
     let decision = decided(&cluster, &tight);
     assert_eq!(decision.deadline_probability(), Some(0.0));
     let holds = decision.deadline_that_holds.unwrap();
-    let met = Submission { deadline: Some(holds), ..submission(16, Asked::default()) };
+    let met = Submission { deadline: Some(holds), ..submission(16, UserOptions::default()) };
     assert!(decided(&cluster, &met).deadline_probability().unwrap() >= 0.95);
     assert!(decision.line(&tight, &enforcing(), NOW).unwrap().contains("with probability 0.00; a deadline in"));
 }
@@ -504,7 +508,7 @@ proptest! {
         let jobs = jobs.iter().enumerate()
             .map(|(n, (wait, limit, nodes))| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n as i64 * 600), *nodes, *limit, *wait, 100));
         let cluster = cluster(jobs, state);
-        let asked = Asked {
+        let asked = UserOptions {
             auto_mold: true, auto_defer: true, mold_sizes: Some(MoldSizes::list(list).unwrap()), ..reserve(ahead, 0.3)
         };
         let deadline = deadline.map(|seconds| NOW + Seconds(seconds));
@@ -525,7 +529,7 @@ proptest! {
         let jobs = jobs.iter().enumerate()
             .map(|(n, (wait, limit, nodes))| ended_job(UserId(USER), NOW - Seconds(9_000_000 - n as i64 * 600), *nodes, *limit, *wait, 100));
         let cluster = Cluster { ends: vec![NOW + Seconds(ends)], ..cluster(jobs, state) };
-        let asked = Asked { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.1)), ..Asked::default() };
+        let asked = UserOptions { auto_mold: true, auto_defer: true, reserve_at: ahead.map(|ahead| NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.1)), ..UserOptions::default() };
         let asked = Submission { deadline: Some(NOW + Seconds(deadline)), ..submission(nodes, asked) };
         let changes = decided(&cluster, &asked).changes();
         if changes.begin.is_some() || changes.limit.is_some() {

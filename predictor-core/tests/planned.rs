@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use job_types::number::UserId;
-use job_types::options::{Asked, MoldSizes};
+use job_types::options::{MoldSizes, UserOptions};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
-use predictor_core::decisions::{Decision, NotDeferred, NotMolded, Situation, Submission, decide};
+use predictor_core::decisions::{Decision, DecisionInputs, NotDeferred, NotMolded, Submission, decide};
 use predictor_core::forecasts::forecast::{Claimed, Claims, FreePlan};
 
 /// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds;
@@ -27,13 +27,13 @@ fn planned_until(policy: Policy, free: u32, pending_jobs: u64, all_free_in: i64,
     }
 }
 
-fn decided(cluster: &Cluster, asked: Asked, claimed: Claimed) -> Decision {
+fn decided(cluster: &Cluster, asked: UserOptions, claimed: Claimed) -> Decision {
     let submission = Submission { tasks: Some(64), ..submission(16, asked) };
-    decide(&Situation { claimed, ..cluster.situation(&submission) })
+    decide(&DecisionInputs { claimed, ..cluster.situation(&submission) })
 }
 
-fn mold() -> Asked {
-    Asked { auto_mold: true, ..Asked::default() }
+fn mold() -> UserOptions {
+    UserOptions { auto_mold: true, ..UserOptions::default() }
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn a_job_is_doubled_where_half_the_machine_stays_free_and_nobody_waits() {
 
 #[test]
 fn only_named_sizes_are_tried_where_some_are_named_and_only_past_ones_where_nobody_asked() {
-    let named = Asked { mold_sizes: Some(MoldSizes::list([4, 12]).unwrap()), ..mold() };
+    let named = UserOptions { mold_sizes: Some(MoldSizes::list([4, 12]).unwrap()), ..mold() };
     assert_eq!(decided(&planned(enforcing(), 40, 3), named, Claimed::default()).changes().size.unwrap().0.nodes, 4);
     let transparent = Policy { mold: When::Always, ..enforcing() };
-    let unasked = decided(&planned(transparent, 40, 3), Asked::default(), Claimed::default());
+    let unasked = decided(&planned(transparent, 40, 3), UserOptions::default(), Claimed::default());
     assert_eq!(unasked.molding, Some(Err(NotMolded::AlreadyBest)));
 }
 
@@ -127,12 +127,12 @@ fn who_asks_is_molded_to_sizes_never_run_and_who_does_not_to_any_that_was() {
     let nodes = |cluster: &Cluster, asked| decided(cluster, asked, Claimed::default()).changes().size.map(|(size, _)| size.nodes);
     assert_eq!(nodes(&with_few(enforcing()), mold()), Some(10), "never run, and larger than six");
     let transparent = Policy { mold: When::Always, ..enforcing() };
-    assert_eq!(nodes(&with_few(transparent), Asked::default()), Some(6), "run once");
+    assert_eq!(nodes(&with_few(transparent), UserOptions::default()), Some(6), "run once");
 }
 
 #[test]
 fn what_was_molded_by_a_plan_is_not_deferred() {
-    let both = Asked { auto_defer: true, ..mold() };
+    let both = UserOptions { auto_defer: true, ..mold() };
     let decision = decided(&planned(enforcing(), 40, 3), both, Claimed::default());
     assert_eq!(decision.molding, Some(Ok(())));
     let why = decision.deferral.unwrap().unwrap_err();

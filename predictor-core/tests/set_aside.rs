@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use job_types::number::UserId;
-use job_types::options::{Asked, SuccessProbability};
+use job_types::options::{SuccessProbability, UserOptions};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
@@ -28,7 +28,7 @@ fn set_aside(from: i64, until: i64, nodes: u32) -> SetAside {
 
 /// Of a job of an hour on 4 nodes.
 fn decided(site: &Cluster, ahead: i64, wanted: SuccessProbability) -> Decision {
-    let asked = Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..Asked::default() };
+    let asked = UserOptions { reserve_at: Some(NOW.0 + ahead), success_probability: Some(wanted), ..UserOptions::default() };
     decide(&site.situation(&submission(4, asked)))
 }
 
@@ -50,7 +50,7 @@ fn a_job_that_would_run_into_maintenance_is_refused_with_a_time_behind_it() {
     assert!((until + Seconds(1_700)..until + Seconds(2_200)).contains(&later), "{}", later - until);
     let given = reserved(&site, (later - NOW).0).unwrap();
     assert!(given.point.begin >= until && given.point.probability >= 0.9, "{given:?}");
-    let asked = submission(4, Asked { reserve_at: Some(NOW.0 + 7_200), ..Asked::default() });
+    let asked = submission(4, UserOptions { reserve_at: Some(NOW.0 + 7_200), ..UserOptions::default() });
     let line = decision.line(&asked, &enforcing(), NOW).unwrap();
     let minutes = (later - NOW).minutes_rounded_up();
     let expected = format!(
@@ -104,8 +104,8 @@ proptest! {
             .collect();
         records.sort_by_key(SetAside::order);
         let cluster = site(records.clone());
-        let asked = Asked {
-            reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..Asked::default()
+        let asked = UserOptions {
+            reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..UserOptions::default()
         };
         let size = Size { nodes, cpus: nodes * 4 };
         let has_room = |from: UnixTime, limit: Seconds| leaves_room(&records, ALL, size, from, from + limit);
@@ -116,8 +116,8 @@ proptest! {
                 prop_assert!(has_room(reservation.at, HOUR), "{reservation:?}");
             }
             Err(NotReserved::SetAside { later: Some(at), .. }) => {
-                let asked = Asked {
-                    reserve_at: Some(at.0), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..Asked::default()
+                let asked = UserOptions {
+                    reserve_at: Some(at.0), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..UserOptions::default()
                 };
                 let then = decide(&cluster.situation(&submission(nodes, asked))).reservation.unwrap();
                 prop_assert!(then.is_ok() && at > NOW + Seconds(ahead), "{then:?}");

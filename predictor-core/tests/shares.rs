@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use job_types::options::{Asked, Mode};
+use job_types::options::{Mode, UserOptions};
 use job_types::policy::{Admission, Policy};
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW, batch, enforcing, situation, submission};
 use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::decisions::shared_nodes::SharingJob;
-use predictor_core::decisions::{Decision, LeftToSlurm, NodeRange, NotAdmitted, Placement, Submission, Tie, TimeLimit, decide};
+use predictor_core::decisions::{Decision, FixedSizeReason, LeftToSlurm, NodeRange, NotAdmitted, Placement, Submission, TimeLimit, decide};
 use predictor_core::snapshot::Snapshot;
 use snapshot_writer::{PartitionState, SharedNodeState};
 
@@ -31,7 +31,7 @@ fn site(rule: Admission, cpus: u32, jobs: &[&[SharingJob]]) -> Snapshot<Vec<u8>>
 
 /// A job of an hour on so many nodes of one CPU, with a deadline in so many seconds.
 fn due_in(nodes: u32, seconds: i64) -> Submission<'static> {
-    Submission { deadline: Some(NOW + Seconds(seconds)), ..submission(nodes, Asked::default()) }
+    Submission { deadline: Some(NOW + Seconds(seconds)), ..submission(nodes, UserOptions::default()) }
 }
 
 fn decided(site: &Snapshot<Vec<u8>>, job: &Submission<'_>) -> Decision {
@@ -126,7 +126,7 @@ fn a_job_whose_nodes_are_chosen_by_something_else_is_left_to_slurm() {
         decision.left_to_slurm.unwrap()
     };
     let job = due_in(1, 2 * HOUR);
-    assert_eq!(left(Submission { tie: Some(Tie::NodeList), ..job.clone() }), LeftToSlurm::Tied(Tie::NodeList));
+    assert_eq!(left(Submission { tie: Some(FixedSizeReason::NodeList), ..job.clone() }), LeftToSlurm::Tied(FixedSizeReason::NodeList));
     assert_eq!(left(Submission { placement: Some(Placement::Memory), ..job.clone() }), LeftToSlurm::Placed(Placement::Memory));
     assert_eq!(left(Submission { whole_nodes: true, ..job.clone() }), LeftToSlurm::WholeNodes);
     let unshared = self::site(Admission::Libra, 1, &[]);
@@ -136,7 +136,7 @@ fn a_job_whose_nodes_are_chosen_by_something_else_is_left_to_slurm() {
 #[test]
 fn only_enforcing_changes_and_an_unlimited_job_is_refused() {
     let site = site(Admission::Libra, 1, &[&[]]);
-    let asked = Asked { mode: Some(Mode::Advise), ..Asked::default() };
+    let asked = UserOptions { mode: Some(Mode::Advise), ..UserOptions::default() };
     let advised = decided(&site, &Submission { asked, ..due_in(1, 2 * HOUR) });
     assert!(advised.changes().is_empty() && advised.given_share.is_some());
     let unlimited = Submission { limit: TimeLimit::Unlimited, nodes: Some(NodeRange { least: 1, most: 1 }), ..due_in(1, 2 * HOUR) };

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use job_types::number::UserId;
-use job_types::options::Asked;
+use job_types::options::UserOptions;
 use job_types::policy::{Admission, Policy};
 use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
@@ -11,7 +11,8 @@ use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, situation
 use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::decisions::shared_nodes::SharingJob;
 use predictor_core::decisions::{
-    Alternatives, Decision, LeftToSlurm, NodeRange, NotAdmitted, NotDeferred, Situation, Submission, Tie, TimeLimit, decide,
+    Alternatives, Decision, DecisionInputs, FixedSizeReason, LeftToSlurm, NodeRange, NotAdmitted, NotDeferred, Submission, TimeLimit,
+    decide,
 };
 use predictor_core::forecasts::forecast::{Claimed, Claims};
 use predictor_core::snapshot::Snapshot;
@@ -43,7 +44,7 @@ fn site(jobs: &[&[SharingJob]]) -> Snapshot<Vec<u8>> {
 /// A job of four hours at the most on so many nodes of one CPU, with a deadline in so many seconds.
 fn due_in(nodes: u32, seconds: i64) -> Submission<'static> {
     let limit = TimeLimit::Limited(Seconds(4 * HOUR));
-    Submission { deadline: Some(NOW + Seconds(seconds)), limit, ..submission(nodes, Asked::default()) }
+    Submission { deadline: Some(NOW + Seconds(seconds)), limit, ..submission(nodes, UserOptions::default()) }
 }
 
 fn decided(site: &Snapshot<Vec<u8>>, job: &Submission<'_>) -> Decision {
@@ -114,13 +115,13 @@ fn what_was_admitted_since_counts_on_its_nodes_and_not_as_work_of_the_whole_part
     let admitted = Claims { expected_work: 2 * 3 * HOUR as u64, ..Claims::default() };
     let job = due_in(1, 3 * HOUR);
     let claimed = Claimed { admitted, ..Claimed::default() };
-    let decision = decide(&Situation { claimed, ..situation(&site, &job) });
+    let decision = decide(&DecisionInputs { claimed, ..situation(&site, &job) });
     assert!(matches!(decision.admission, Some(Ok(_))), "{:?}", decision.admission);
 }
 
 #[test]
 fn a_job_that_gets_a_share_of_nodes_begins_at_once() {
-    let asked = Asked { auto_defer: true, ..Asked::default() };
+    let asked = UserOptions { auto_defer: true, ..UserOptions::default() };
     let decision = decided(&site(&[&[]]), &Submission { asked, ..due_in(1, 3 * HOUR) });
     assert!(matches!(decision.deferral, Some(Err(NotDeferred::Immediate))), "{:?}", decision.deferral);
     assert_eq!((decision.changes().begin, nodes(&decision)), (None, vec![0]));
@@ -129,8 +130,8 @@ fn a_job_that_gets_a_share_of_nodes_begins_at_once() {
 #[test]
 fn a_job_whose_nodes_are_chosen_by_something_else_is_left_to_slurm_where_nodes_are_shared() {
     let left = |site: &Snapshot<Vec<u8>>, job: &Submission<'_>| decided(site, job).left_to_slurm;
-    let listed = Submission { tie: Some(Tie::NodeList), ..due_in(1, 3 * HOUR) };
-    assert_eq!(left(&site(&[&[]]), &listed), Some(LeftToSlurm::Tied(Tie::NodeList)));
+    let listed = Submission { tie: Some(FixedSizeReason::NodeList), ..due_in(1, 3 * HOUR) };
+    assert_eq!(left(&site(&[&[]]), &listed), Some(LeftToSlurm::Tied(FixedSizeReason::NodeList)));
     let whole = Submission { whole_nodes: true, ..due_in(1, 3 * HOUR) };
     assert_eq!(left(&site(&[&[]]), &whole), Some(LeftToSlurm::WholeNodes));
     // Where jobs have their CPUs to themselves no nodes are chosen.
@@ -162,7 +163,7 @@ proptest! {
             Some(Err(why)) => {
                 for taken in taken(&asked, &why.alternatives(), later) {
                     let now: UnixTime = NOW + Seconds(later);
-                    let then = decide(&Situation { now, ..situation(&site, &taken) });
+                    let then = decide(&DecisionInputs { now, ..situation(&site, &taken) });
                     prop_assert!(matches!(then.admission, Some(Ok(_))), "{why:?}\n{taken:?}\n{:?}", then.admission);
                 }
             }

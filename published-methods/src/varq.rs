@@ -52,7 +52,7 @@ pub enum Choice {
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct ReservationRequest<'a> {
     /// The job with its own time limit; when it is eligible does not count.
     pub job: &'a WaitingJob,
     /// Now.
@@ -63,7 +63,7 @@ pub struct Asked<'a> {
     pub longest_limit: Option<Seconds>,
 }
 
-impl Asked<'_> {
+impl ReservationRequest<'_> {
     fn ahead(&self) -> i64 {
         (self.reserved - self.now).0
     }
@@ -154,7 +154,7 @@ impl Varq {
     }
 
     /// The whole trajectory, from now to the last step before the reserved time (figure 3).
-    pub fn trajectory(&mut self, asked: &Asked<'_>) -> Vec<Point> {
+    pub fn trajectory(&mut self, asked: &ReservationRequest<'_>) -> Vec<Point> {
         let longest = asked.longest_limit;
         let cpus = asked.job.size.cpus;
         let classes = self.classes();
@@ -181,7 +181,7 @@ impl Varq {
     /// # Errors
     ///
     /// Where no point reaches it: the highest probability of the trajectory, 0 where it has none.
-    pub fn point(&mut self, asked: &Asked<'_>, wanted: f64, choice: Choice) -> Result<Point, f64> {
+    pub fn point(&mut self, asked: &ReservationRequest<'_>, wanted: f64, choice: Choice) -> Result<Point, f64> {
         let mut latest: Option<Point> = None;
         let mut most_probable: Option<Point> = None;
         for class in self.classes() {
@@ -243,8 +243,8 @@ mod tests {
         varq
     }
 
-    fn asked(job: &WaitingJob, ahead: i64) -> Asked<'_> {
-        Asked { job, now: UnixTime(1_000), reserved: UnixTime(1_000 + ahead), longest_limit: None }
+    fn asked(job: &WaitingJob, ahead: i64) -> ReservationRequest<'_> {
+        ReservationRequest { job, now: UnixTime(1_000), reserved: UnixTime(1_000 + ahead), longest_limit: None }
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
             limit_s in 1i64..50_000, ahead in 1i64..100_000, longest in prop::option::of(1i64..90_000), percent in 1u8..100,
         ) {
             let (mut varq, job) = (TWO_CLASSES.clone(), job(4, limit_s));
-            let asked = Asked { longest_limit: longest.map(Seconds), ..asked(&job, ahead) };
+            let asked = ReservationRequest { longest_limit: longest.map(Seconds), ..asked(&job, ahead) };
             let trajectory = varq.trajectory(&asked);
             let wanted = f64::from(percent) / 100.0;
             let walked = trajectory.iter().rev().find(|point| point.percent >= percent);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 
 use jiff::tz::TimeZone;
-use job_types::options::{self, Asked, Formats, UserOption};
+use job_types::options::{self, Formats, UserOption, UserOptions};
 use slurm_conf::{duration, moment};
 
 /// A submission that cannot go on: one line that says what was given and what is accepted.
@@ -36,7 +36,7 @@ pub(crate) fn read(
     in_environment: impl Fn(&str) -> Option<OsString>,
     now: i64,
     zone: &TimeZone,
-) -> Result<Asked, Refused> {
+) -> Result<UserOptions, Refused> {
     let formats = Formats { moment: |text: &str| moment::parse(text, now, zone), duration: duration::parse };
     options::read(on_command_line, in_environment, now, &formats).map_err(Refused)
 }

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 
 use jiff::tz::TimeZone;
-use job_types::options::{Asked, EarlyStart, HOLD_UNTIL_VARIABLE, Key, OPTIONS, SHARE_VARIABLE, UserOption};
+use job_types::options::{EarlyStart, HOLD_UNTIL_VARIABLE, Key, OPTIONS, SHARE_VARIABLE, UserOption, UserOptions};
 use slurm_spank::{Context, SpankHandle, SpankOption, spank_log_error, spank_log_info, spank_log_verbose};
 
 use slurm_sys::process;
@@ -22,7 +22,7 @@ pub(crate) struct Submission {
     /// Whether the command runs inside a job.
     inside_job: bool,
     /// What the user asked for, once the options are read.
-    asked: Asked,
+    asked: UserOptions,
 }
 
 /// Makes the options known; Slurm has not read the command line yet.

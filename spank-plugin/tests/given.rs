@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use jiff::tz::TimeZone;
-use job_types::options::{Asked, EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability};
+use job_types::options::{EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability, UserOptions};
 use proptest::prelude::*;
 
 /// 2026-03-27 13:30:20 UTC.
@@ -20,7 +20,7 @@ const NOW: i64 = 1_774_618_220;
 
 type Pairs<'a> = &'a [(&'a str, &'a str)];
 
-fn read(options: Pairs<'_>, variables: Pairs<'_>) -> Result<Asked, String> {
+fn read(options: Pairs<'_>, variables: Pairs<'_>) -> Result<UserOptions, String> {
     let find = |pairs: Pairs<'_>, name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
     given::read(|option| find(options, option.name), |variable| find(variables, variable), NOW, &TimeZone::UTC)
         .map_err(|refused| refused.to_string())
@@ -44,7 +44,7 @@ fn options_are_read_as_users_write_them() {
         &[],
     )
     .unwrap();
-    let expected = Asked {
+    let expected = UserOptions {
         auto_mold: true,
         mold_sizes: Some(MoldSizes::list([1, 2, 4]).unwrap()),
         // 4:29:40 after 13:30:20.

@@ -18,7 +18,7 @@ use crate::unconfirmed::promises::{Allowed, PromisedJob, Turn, Whose};
 use crate::unconfirmed::submissions::Answered;
 use crate::watch::DirectoryState;
 use job_types::number::UserId;
-use job_types::options::{Asked, Mode};
+use job_types::options::{Mode, UserOptions};
 use job_types::policy::{Admission, Policy};
 use job_types::record::{Record, SealKey};
 use job_types::size::Size;
@@ -28,7 +28,8 @@ use predictor_core::decisions::refusals::NotedRefusal;
 use predictor_core::decisions::shared_nodes::SharedNode;
 use predictor_core::decisions::site::Partition;
 use predictor_core::decisions::{
-    Arrival, Bounds, Decision, Gate, NoState, Refusal, Situation, Standing, Submission, decide, gate, governing as governing_partition,
+    Arrival, Bounds, Decision, DecisionInputs, FilterState, Gate, NoState, Refusal, Submission, decide, gate,
+    governing as governing_partition,
 };
 use predictor_core::forecasts::forecast::Claims;
 use predictor_core::snapshot::Snapshot;
@@ -207,7 +208,7 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
     let is_promised = description.deadline().is_some() || asked.as_ref().is_ok_and(|asked| asked.reserve_at.is_some());
     let standing = located.map(|located| {
         state.count(Counter::Submissions);
-        Standing { is_off, is_transparent: located.snapshots.has_transparent_policy() }
+        FilterState { is_off, is_transparent: located.snapshots.has_transparent_policy() }
     });
     let arrival = Arrival {
         asked: asked.as_ref(),
@@ -272,7 +273,7 @@ fn decided(
     governing: &Governing<'_>,
     description: &mut JobDescription<'_>,
     message: &mut UserMessage<'_>,
-    asked: Asked,
+    asked: UserOptions,
 ) -> Answer {
     let Governing { unconfirmed, record_key, current, partition, policy, judged, now } = *governing;
     // Held until what is decided is written and claimed.
@@ -290,14 +291,14 @@ fn decided(
         let shared_nodes = promised_shares.as_ref().map_or(partition.shared_nodes, |nodes| nodes.as_slice());
         let with_claims = Partition { shared_nodes, ..partition };
         let situation =
-            Situation { forecasts: &current.snapshot, partition: with_claims, policy, submission: &submission, bounds, now, claimed };
+            DecisionInputs { forecasts: &current.snapshot, partition: with_claims, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
         if let Some(refusal) = decision.refusal() {
             // What others were promised may never come to be.
             if let Some(turn) = turn.as_ref().filter(|turn| turn.has_others(user)) {
                 let shared_nodes = &turn.own_shared_nodes(user, &partition, &current.snapshot);
                 let claimed = claimed_by(Some(turn), Whose::Own(user));
-                let without_others = Situation { partition: Partition { shared_nodes, ..partition }, claimed, ..situation };
+                let without_others = DecisionInputs { partition: Partition { shared_nodes, ..partition }, claimed, ..situation };
                 if decide(&without_others).refusal().is_none() {
                     return undecided(message, "room that it needs was promised to others a moment ago");
                 }

@@ -1,16 +1,16 @@
 //! Reads a job description into a submission.
 
-use job_types::options::{Asked, OptionError, VARIABLE_PREFIX};
+use job_types::options::{OptionError, UserOptions, VARIABLE_PREFIX};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
+use predictor_core::decisions::{FixedSizeReason, NodeRange, Placement, StartBlocker, Submission, TimeLimit};
 use slurm_sys::job_description::{JobDescription, Minutes, Variables};
 
 /// Reads what the user asked for from the job's control environment, which the user can forge.
 ///
 /// # Errors
 /// The first variable of ours that can't be read.
-pub(crate) fn asked(description: &JobDescription<'_>) -> Result<Asked, OptionError> {
-    let mut asked = Asked::default();
+pub(crate) fn asked(description: &JobDescription<'_>) -> Result<UserOptions, OptionError> {
+    let mut asked = UserOptions::default();
     for (name, value) in description.variables(Variables::Control, VARIABLE_PREFIX) {
         asked.set(name, value)?;
     }
@@ -23,7 +23,7 @@ pub(crate) fn asks(description: &JobDescription<'_>) -> bool {
 }
 
 /// The submission that a job description describes.
-pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) -> Submission<'a> {
+pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: UserOptions) -> Submission<'a> {
     let least = description.min_nodes();
     let nodes = least.map(|least| NodeRange { least, most: description.max_nodes().unwrap_or(least).max(least) });
     Submission {
@@ -56,11 +56,11 @@ pub(crate) fn submission<'a>(description: &'a JobDescription<'_>, asked: Asked) 
     }
 }
 
-fn obstacle(description: &JobDescription<'_>) -> Option<Obstacle> {
-    Obstacle::first(|obstacle| match obstacle {
-        Obstacle::Reservation => description.has_reservation(),
-        Obstacle::Dependency => description.has_dependency(),
-        Obstacle::Held => description.is_held(),
+fn obstacle(description: &JobDescription<'_>) -> Option<StartBlocker> {
+    StartBlocker::first(|obstacle| match obstacle {
+        StartBlocker::Reservation => description.has_reservation(),
+        StartBlocker::Dependency => description.has_dependency(),
+        StartBlocker::Held => description.is_held(),
     })
 }
 
@@ -74,16 +74,16 @@ fn placement(description: &JobDescription<'_>) -> Option<Placement> {
     })
 }
 
-fn tie(description: &JobDescription<'_>) -> Option<Tie> {
-    Tie::first(|tie| match tie {
-        Tie::Heterogeneous => description.is_heterogeneous(),
-        Tie::Interactive => !description.is_batch(),
-        Tie::NodeList => description.names_nodes(),
-        Tie::Reservation => description.has_reservation(),
-        Tie::Licences => description.wants_licences(),
-        Tie::GenericResourcesPerJob => description.wants_resources_per_job(),
-        Tie::CountedFeatures => description.counts_features(),
-        Tie::MostCpus => description.max_cpus().is_some(),
-        Tie::SeveralPartitions => description.partition().is_some_and(|names| names.contains(',')),
+fn tie(description: &JobDescription<'_>) -> Option<FixedSizeReason> {
+    FixedSizeReason::first(|tie| match tie {
+        FixedSizeReason::Heterogeneous => description.is_heterogeneous(),
+        FixedSizeReason::Interactive => !description.is_batch(),
+        FixedSizeReason::NodeList => description.names_nodes(),
+        FixedSizeReason::Reservation => description.has_reservation(),
+        FixedSizeReason::Licences => description.wants_licences(),
+        FixedSizeReason::GenericResourcesPerJob => description.wants_resources_per_job(),
+        FixedSizeReason::CountedFeatures => description.counts_features(),
+        FixedSizeReason::MostCpus => description.max_cpus().is_some(),
+        FixedSizeReason::SeveralPartitions => description.partition().is_some_and(|names| names.contains(',')),
     })
 }

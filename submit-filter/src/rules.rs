@@ -4,5 +4,5 @@
 mod counting;
 mod store;
 
-pub(crate) use counting::Asked;
+pub(crate) use counting::AskedRule;
 pub(crate) use store::{InForce, RuleStore};

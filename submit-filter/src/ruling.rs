@@ -5,7 +5,7 @@ mod states;
 
 use crate::fields::{JobFields, Writes};
 use crate::guard::caught;
-use crate::rules::{Asked, InForce, RuleStore};
+use crate::rules::{AskedRule, InForce, RuleStore};
 use crate::state::{Located, State};
 use arrayvec::ArrayVec;
 use forecasts::SnapshotForecasts;
@@ -389,7 +389,7 @@ struct Tally<'a> {
     fields: &'a JobFields<'a>,
     /// What other plugins, such as the site's script, have told the user.
     said: &'a str,
-    asked: ArrayVec<Asked, COUNTED_AT_ONCE>,
+    asked: ArrayVec<AskedRule, COUNTED_AT_ONCE>,
     since: Instant,
 }
 
@@ -456,7 +456,7 @@ impl Observer for Tally<'_> {
         let is_observed = rule.mode == Mode::Observe && self.log(rule, report);
         let warns = report.warning.is_some() || (rule.mode == Mode::Warn && report.refusal.is_some());
         let now = Instant::now();
-        let asked = Asked {
+        let asked = AskedRule {
             rule: report.rule,
             has_matched: report.verdict == Verdict::Matched,
             has_failed: matches!(report.verdict, Verdict::Failed(_)),

@@ -4,7 +4,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use job_types::number::{JobId, PartitionIndex, UserId};
-use job_types::options::{Asked, SuccessProbability};
+use job_types::options::{SuccessProbability, UserOptions};
 use job_types::policy::Policy;
 use job_types::record::Record;
 use job_types::size::Size;
@@ -34,8 +34,11 @@ fn deferred(site: &Snapshot<Vec<u8>>) -> Vec<(ReservedJob, String)> {
     let job = |number: u32| {
         let nodes = 1 + number % 16;
         let ahead = 3_600 + i64::from(number) * 37 % (3 * 86_400);
-        let asked =
-            Asked { reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..Asked::default() };
+        let asked = UserOptions {
+            reserve_at: Some(NOW.0 + ahead),
+            success_probability: Some(SuccessProbability::AtLeast(0.5)),
+            ..UserOptions::default()
+        };
         let submission = submission(nodes, asked);
         let situation = situation(site, &submission);
         let decision = decide(&situation);

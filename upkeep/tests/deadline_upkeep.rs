@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use job_types::number::{JobId, UserId};
-use job_types::options::{Asked, Mode};
+use job_types::options::{Mode, UserOptions};
 use job_types::policy::{Admission, Policy};
 use job_types::promise::Promise;
 use job_types::record::{EndOfPromise, Record, Written};
@@ -34,7 +34,7 @@ fn site(policy: Policy, more_wait: i64) -> Cluster {
 /// since then.
 fn admitted(admission: Admission) -> AdmittedJob {
     let site = site(policy(admission), 1);
-    let submission = Submission { deadline: Some(DEADLINE), ..submission(4, Asked::default()) };
+    let submission = Submission { deadline: Some(DEADLINE), ..submission(4, UserOptions::default()) };
     let situation = site.situation(&submission);
     let decision = decide(&situation);
     assert!(decision.changes().clears_deadline, "{:?}", decision.admission);

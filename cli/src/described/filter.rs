@@ -4,7 +4,9 @@ use job_types::options::Mode;
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::Seconds;
-use predictor_core::decisions::{Arrival, Changes, Decision, Gate, NoState, Situation, Standing, Timeliness, Why, decide, gate, mode_of};
+use predictor_core::decisions::{
+    Arrival, Changes, Decision, DecisionInputs, FilterState, Gate, NoState, Timeliness, Why, decide, gate, mode_of,
+};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
@@ -79,11 +81,11 @@ impl From<Changes> for ChangesReport {
 impl FilterReport {
     /// What the filter would do now. Jobs that were submitted since the snapshot are not known
     /// here, as they are to the filter.
-    pub(crate) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, installation: &Installation) -> Self {
-        let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
+    pub(crate) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, installation: &Installation) -> Self {
+        let DecisionInputs { submission, policy, forecasts: snapshot, now, .. } = situation;
         let mode = mode_of(&submission.asked, policy);
         let off = installation.kill_switch();
-        let standing = Standing { is_off: off.is_some(), is_transparent: snapshot.has_transparent_policy() };
+        let standing = FilterState { is_off: off.is_some(), is_transparent: snapshot.has_transparent_policy() };
         let arrival = Arrival { configured: Some(*policy), ..Arrival::of(submission) };
         let verdict = gate(&arrival, Some(standing), || match snapshot.timeliness(*now) {
             Timeliness::Current => Ok(*policy),
@@ -108,8 +110,8 @@ impl FilterReport {
         Self::left(outcome, why, mode)
     }
 
-    fn decided(situation: &Situation<'_, Snapshot<Vec<u8>>>, mode: Mode) -> Self {
-        let Situation { submission, policy, forecasts: snapshot, now, .. } = situation;
+    fn decided(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, mode: Mode) -> Self {
+        let DecisionInputs { submission, policy, forecasts: snapshot, now, .. } = situation;
         let decision = decide(situation);
         let outcome = match mode {
             Mode::Off | Mode::Observe => SubmissionOutcome::Observed,

@@ -8,9 +8,9 @@ use std::env;
 use anyhow::{Context, anyhow, bail};
 use jiff::tz::TimeZone;
 use job_types::number::UserId;
-use job_types::options::Asked;
+use job_types::options::UserOptions;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit};
+use predictor_core::decisions::{FixedSizeReason, NodeRange, Placement, StartBlocker, Submission, TimeLimit};
 use rules_compiler::command_line::{self, CommandLineError, Given, Origin, Sbatch, Setting, UnreadLines};
 use rules_compiler::described::DescribedJob;
 use site_rules::field::{FieldNumber, Fields, Name};
@@ -32,7 +32,7 @@ pub(crate) struct Job {
     fields: DescribedJob,
     /// The options that hold, each once, in the order in which sbatch takes them.
     pub(crate) given: Vec<Given>,
-    asked: Asked,
+    asked: UserOptions,
     /// Options behind the script, which are its arguments.
     pub(super) behind_script: Vec<String>,
 }
@@ -216,11 +216,11 @@ impl<'a> View<'a> {
         })
     }
 
-    fn keeps_from_starting(&self, obstacle: Obstacle) -> bool {
+    fn keeps_from_starting(&self, obstacle: StartBlocker) -> bool {
         match obstacle {
-            Obstacle::Reservation => self.has(Name::Reservation),
-            Obstacle::Dependency => self.has(Name::Dependency),
-            Obstacle::Held => self.is(Name::IsHeld),
+            StartBlocker::Reservation => self.has(Name::Reservation),
+            StartBlocker::Dependency => self.has(Name::Dependency),
+            StartBlocker::Held => self.is(Name::IsHeld),
         }
     }
 
@@ -246,24 +246,24 @@ impl<'a> View<'a> {
         }
     }
 
-    fn is_tied_by(&self, tie: Tie) -> bool {
+    fn is_tied_by(&self, tie: FixedSizeReason) -> bool {
         match tie {
             // Their components are refused before, and sbatch submits batch jobs alone.
-            Tie::Heterogeneous | Tie::Interactive => false,
-            Tie::NodeList => self.has(Name::ReqNodes),
-            Tie::Reservation => self.has(Name::Reservation),
-            Tie::Licences => self.has(Name::Licenses),
-            Tie::GenericResourcesPerJob => self.has(Name::TresPerJob),
-            Tie::CountedFeatures => self.text(Name::Features).is_some_and(|features| features.contains('*')),
-            Tie::MostCpus => self.has(Name::MaxCpus),
-            Tie::SeveralPartitions => self.text(Name::Partition).is_some_and(|names| names.contains(',')),
+            FixedSizeReason::Heterogeneous | FixedSizeReason::Interactive => false,
+            FixedSizeReason::NodeList => self.has(Name::ReqNodes),
+            FixedSizeReason::Reservation => self.has(Name::Reservation),
+            FixedSizeReason::Licences => self.has(Name::Licenses),
+            FixedSizeReason::GenericResourcesPerJob => self.has(Name::TresPerJob),
+            FixedSizeReason::CountedFeatures => self.text(Name::Features).is_some_and(|features| features.contains('*')),
+            FixedSizeReason::MostCpus => self.has(Name::MaxCpus),
+            FixedSizeReason::SeveralPartitions => self.text(Name::Partition).is_some_and(|names| names.contains(',')),
         }
     }
 }
 
 impl Job {
     /// The same job, asking for something else of queuecast.
-    pub(crate) fn asking(self, asked: Asked) -> Self {
+    pub(crate) fn asking(self, asked: UserOptions) -> Self {
         Self { asked, ..self }
     }
 
@@ -302,9 +302,9 @@ impl Job {
             is_immediate: false,
             is_interactive: false,
             chooses_clusters: view.has(Name::ClusterFeatures),
-            obstacle: Obstacle::first(|obstacle| view.keeps_from_starting(obstacle)),
+            obstacle: StartBlocker::first(|obstacle| view.keeps_from_starting(obstacle)),
             placement: Placement::first(|placement| view.is_placed_by(placement)),
-            tie: Tie::first(|tie| view.is_tied_by(tie)),
+            tie: FixedSizeReason::first(|tie| view.is_tied_by(tie)),
             asked: self.asked.clone(),
         }
     }

@@ -3,7 +3,7 @@
 use command_parts::output::{Lines, moment_and_distance, sparkline};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{LONGEST_AHEAD, Reservable, ReservationCost, Situation, trajectory};
+use predictor_core::decisions::{DecisionInputs, LONGEST_AHEAD, Reservable, ReservationCost, trajectory};
 use predictor_core::forecasts::forecast::Moment;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
@@ -48,8 +48,8 @@ impl From<ReservationCost> for CostReport {
 impl TrajectoryReport {
     /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no
     /// reservation is asked for or the time is none that can be reserved.
-    pub(crate) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
-        let Situation { submission, partition, policy, forecasts: snapshot, now, claimed, .. } = situation;
+    pub(crate) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
+        let DecisionInputs { submission, partition, policy, forecasts: snapshot, now, claimed, .. } = situation;
         let early_start = submission.asked.early_start.unwrap_or(policy.early_start);
         let reserved = UnixTime(submission.asked.reserve_at?);
         if reserved <= *now || reserved - *now > LONGEST_AHEAD {

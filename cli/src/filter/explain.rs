@@ -15,7 +15,7 @@ use rules_compiler::described::{DescribedForecasts, DescribedJob, DescribedSubmi
 use rules_compiler::modification;
 use rules_compiler::problem::Severity;
 use rules_compiler::rule_test::written_in_words;
-use rules_compiler::trace::{Asked, Trace, TracedRule, trace};
+use rules_compiler::trace::{RuleOutcome, Trace, TracedRule, trace};
 use rules_compiler::{Compiled, Origin};
 use serde::Serialize;
 use site_rules::data::{DataFile, OwnedValue};
@@ -296,13 +296,13 @@ fn report(
 fn rule_line(rules: &RuleSet, traced: &TracedRule, origin: &Origin) -> RuleLine {
     let rule = rules.rules.get(usize::from(traced.rule.0));
     let (outcome, reason) = match traced.asked {
-        Asked::Matched => ("matches", None),
-        Asked::NotMatched => ("does not match", None),
-        Asked::Failed(fault) => ("can't be evaluated", Some(fault.to_string())),
-        Asked::OtherRequest if rule.is_some_and(|rule| rule.on_submit) => ("not asked", Some("it is for submissions".to_owned())),
-        Asked::OtherRequest => ("not asked", Some("it is for changes of jobs".to_owned())),
-        Asked::Bypassed => ("not asked", Some("the user is exempt".to_owned())),
-        Asked::NotReached => (
+        RuleOutcome::Matched => ("matches", None),
+        RuleOutcome::NotMatched => ("does not match", None),
+        RuleOutcome::Failed(fault) => ("can't be evaluated", Some(fault.to_string())),
+        RuleOutcome::OtherRequest if rule.is_some_and(|rule| rule.on_submit) => ("not asked", Some("it is for submissions".to_owned())),
+        RuleOutcome::OtherRequest => ("not asked", Some("it is for changes of jobs".to_owned())),
+        RuleOutcome::Bypassed => ("not asked", Some("the user is exempt".to_owned())),
+        RuleOutcome::NotReached => (
             "not asked",
             Some(match &origin.ended_by {
                 Some(end) => format!("it can never be reached: {end} before it ends all"),

@@ -9,7 +9,7 @@ use command_parts::output::{self, FormatArguments};
 use job_types::number::JobId;
 use job_types::time::UnixTime;
 use rules_compiler::rule_test::written_in_words;
-use rules_compiler::trace::{Asked, Trace, trace};
+use rules_compiler::trace::{RuleOutcome, Trace, trace};
 use serde::Serialize;
 use site_rules::rules::RuleSet;
 use slurm_sys::client::controller::{self, QueuedJob};
@@ -213,8 +213,8 @@ impl<'r> Scan<'r> {
         let refused_by = trace.refusal.as_ref().map(|refusal| refusal.rule);
         for (line, (traced, rule)) in self.report.rules.iter_mut().zip(trace.rules.iter().zip(&self.rules.rules)) {
             match traced.asked {
-                Asked::Matched => line.matched += 1,
-                Asked::Failed(_) => line.failed += 1,
+                RuleOutcome::Matched => line.matched += 1,
+                RuleOutcome::Failed(_) => line.failed += 1,
                 _ => continue,
             }
             let does_something = !traced.writes.is_empty() || traced.warning.is_some() || traced.refusal.is_some();

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use job_types::options::Asked;
+use job_types::options::UserOptions;
 use job_types::policy::{Policy, When};
 use job_types::record::WaitSource;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{Situation, Submission, decide};
+use predictor_core::decisions::{DecisionInputs, Submission, decide};
 use predictor_core::forecasts::forecast::{Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, point};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
@@ -61,8 +61,8 @@ pub(super) struct StartReport {
 impl WaitReport {
     /// The forecast for the job as it is written; `None` where nothing is known of waits in its
     /// partition.
-    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
-        let Situation { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
+    pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
+        let DecisionInputs { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
         let shape = shape_of(situation, submission.size(partition), submission.limit_in(partition));
         let moment = Moment { now: *now, at: *now, claimed: *claimed }.at(submission.begin.unwrap_or(*now));
         let wait = snapshot.wait(&shape, Some(&moment))?;
@@ -119,8 +119,8 @@ pub(super) struct RangeReport {
 
 impl RunTimeReport {
     /// The forecast for the job as it is written.
-    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Self {
-        let Situation { submission, partition, forecasts: snapshot, .. } = situation;
+    pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Self {
+        let DecisionInputs { submission, partition, forecasts: snapshot, .. } = situation;
         let (unit, count) = JobReport::counts_in(situation);
         let past: Option<RunTimeForecast<'_>> = snapshot.run_time(submission.user, partition.index, unit, count);
         match past.filter(|past| !past.ranges.is_empty()) {
@@ -149,7 +149,7 @@ pub(super) struct DoneReport {
 impl DoneReport {
     /// For the deadline and the other times that were asked about; for none of them where nothing
     /// is known of waits.
-    pub(super) fn all(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: &[UnixTime]) -> Vec<Self> {
+    pub(super) fn all(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, by: &[UnixTime]) -> Vec<Self> {
         let deadline = situation.submission.deadline;
         let times = deadline.into_iter().map(|deadline| (deadline, true)).chain(by.iter().map(|time| (*time, false)));
         times.filter_map(|(by, is_deadline)| Some(Self { by: by.0, probability: done_by(situation, by)?, is_deadline })).collect()
@@ -158,10 +158,10 @@ impl DoneReport {
 
 /// The probability of being done by a time, as the decisions forecast it for a deadline, of the job
 /// as it is written.
-fn done_by(situation: &Situation<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option<f64> {
-    let submission = Submission { deadline: Some(by), asked: Asked::default(), ..situation.submission.clone() };
+fn done_by(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option<f64> {
+    let submission = Submission { deadline: Some(by), asked: UserOptions::default(), ..situation.submission.clone() };
     let policy = Policy { mold: When::Never, defer: When::Never, ..situation.policy };
-    let as_written = decide(&Situation { submission: &submission, policy, ..*situation }).as_written?;
+    let as_written = decide(&DecisionInputs { submission: &submission, policy, ..*situation }).as_written?;
     as_written.wait?;
     as_written.deadline_probability.map(|probability| (probability * 1e4).round() / 1e4)
 }

@@ -1,7 +1,7 @@
 //! What the plan of the queue says of a job that would be submitted now.
 
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::Situation;
+use predictor_core::decisions::DecisionInputs;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
@@ -29,8 +29,8 @@ pub(super) struct StartReport {
 
 impl PlanReport {
     /// For the job as it is written; `None` without a plan.
-    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
-        let Situation { submission, partition, forecasts: snapshot, now, .. } = situation;
+    pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
+        let DecisionInputs { submission, partition, forecasts: snapshot, now, .. } = situation;
         let plan = snapshot.plan()?;
         let begin = submission.begin.map_or(*now, |begin| begin.max(*now));
         let start = snapshot.expected_start(partition.index, submission.size(partition), submission.limit_in(partition)).map(|start| {

@@ -18,7 +18,7 @@ use command_parts::failure::Failure;
 use command_parts::output;
 use job_types::cluster_name::is_cluster_name;
 use job_types::joint::MOST_JOINT_JOBS;
-use job_types::options::{Asked, Mode, SuccessProbability};
+use job_types::options::{Mode, SuccessProbability, UserOptions};
 use job_types::time::UnixTime;
 use predictor_core::decisions::JointReservation;
 use serde::Serialize;
@@ -108,7 +108,13 @@ struct Chosen {
 }
 
 /// Runs the command; `not_read` is what there is to be said of standard input.
-pub(super) fn run(arguments: &Arguments, asked: &Asked, job: &Job, not_read: Option<&str>, now: UnixTime) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    arguments: &Arguments,
+    asked: &UserOptions,
+    job: &Job,
+    not_read: Option<&str>,
+    now: UnixTime,
+) -> Result<ExitCode, Failure> {
     check(arguments).map_err(Failure::Input)?;
     let mut wanted = arguments.probability;
     let mut clusters = Vec::new();
@@ -234,7 +240,7 @@ fn look_at(
 }
 
 /// Notes on each cluster what was chosen there.
-fn choose(clusters: &mut [ClusterReport], set: &JointReservation, asked: &Asked) {
+fn choose(clusters: &mut [ClusterReport], set: &JointReservation, asked: &UserOptions) {
     for (cluster, place) in clusters.iter_mut().zip(&set.chosen) {
         cluster.chosen = place.and_then(|place| cluster.choices.get(place)).map(|choice| Chosen {
             ask: choice.ask,

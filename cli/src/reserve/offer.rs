@@ -1,7 +1,7 @@
 //! With which probability nodes can be had at a time, and what that costs.
 
-use job_types::options::{Asked, SuccessProbability};
-use predictor_core::decisions::{NotReserved, Reservation, Situation, Submission, decide};
+use job_types::options::{SuccessProbability, UserOptions};
+use predictor_core::decisions::{DecisionInputs, NotReserved, Reservation, Submission, decide};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ pub(super) struct Offer {
 
 impl Offer {
     /// What the submit filter would decide.
-    pub(super) fn of(situation: &Situation<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Self {
+    pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Self {
         match decided(situation, wanted) {
             Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, later_at: None },
             Err(why) => {
@@ -61,7 +61,7 @@ impl Offer {
 
     /// For several probabilities, with that which was asked for among them, ascending, and for the
     /// highest.
-    pub(super) fn several(situation: &Situation<'_, Snapshot<Vec<u8>>>, asked: SuccessProbability) -> Vec<Self> {
+    pub(super) fn several(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, asked: SuccessProbability) -> Vec<Self> {
         let mut probabilities = PROBABILITIES.to_vec();
         if let SuccessProbability::AtLeast(asked) = asked
             && !probabilities.contains(&asked)
@@ -75,8 +75,8 @@ impl Offer {
 }
 
 /// The reservation that is decided on where a probability is asked for.
-pub(super) fn decided(situation: &Situation<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Result<Reservation, NotReserved> {
-    let asked = Asked { success_probability: Some(wanted), ..situation.submission.asked.clone() };
+pub(super) fn decided(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Result<Reservation, NotReserved> {
+    let asked = UserOptions { success_probability: Some(wanted), ..situation.submission.asked.clone() };
     let submission = Submission { asked, ..situation.submission.clone() };
-    decide(&Situation { submission: &submission, ..*situation }).reservation.unwrap_or(Err(NotReserved::NotOffered))
+    decide(&DecisionInputs { submission: &submission, ..*situation }).reservation.unwrap_or(Err(NotReserved::NotOffered))
 }

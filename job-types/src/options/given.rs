@@ -1,6 +1,6 @@
 //! From what a user wrote, as options or as environment variables, to what the user asked for.
 
-use super::{Asked, Key, OPTIONS, Unaccompanied, UserOption};
+use super::{Key, OPTIONS, Unaccompanied, UserOption, UserOptions};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -57,7 +57,7 @@ pub fn read<M, D, E, F>(
     in_environment: impl Fn(&str) -> Option<OsString>,
     now: i64,
     formats: &Formats<M, D>,
-) -> Result<Asked, Refused>
+) -> Result<UserOptions, Refused>
 where
     M: Fn(&str) -> Result<i64, E>,
     D: Fn(&str) -> Result<i64, F>,
@@ -80,7 +80,7 @@ where
         };
         Ok(canonical.into_owned())
     };
-    let mut asked = Asked::default();
+    let mut asked = UserOptions::default();
     let mut set =
         |option: &'static UserOption, value: &OsStr| asked.set(option.variable, &canonical(option, value)?).map_err(|error| error.reason());
     let mut twins = Vec::new();

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn nothing_is_asked_by_default() {
-    let asked = Asked::default();
+    let asked = UserOptions::default();
     assert!(asked.is_empty());
     assert_eq!(asked.canonical().count(), 0);
     assert_eq!(asked.unaccompanied(), None);
@@ -21,7 +21,7 @@ fn each_key_stands_at_its_place_in_the_table() {
 
 #[test]
 fn canonical_values_are_taken_over() {
-    let mut asked = Asked::default();
+    let mut asked = UserOptions::default();
     for (variable, value) in [
         ("QUEUECAST_AUTO_MOLD", "1"),
         ("QUEUECAST_MOLD_SIZES", "1,2,4"),
@@ -36,7 +36,7 @@ fn canonical_values_are_taken_over() {
     ] {
         assert_eq!(asked.set(variable, value), Ok(()), "{variable}");
     }
-    let expected = Asked {
+    let expected = UserOptions {
         auto_mold: true,
         mold_sizes: Some(MoldSizes::list([1, 2, 4]).unwrap()),
         reserve_at: Some(1_774_630_800),
@@ -75,7 +75,7 @@ fn a_value_out_of_bounds_is_refused_and_changes_nothing() {
         ("QUEUECAST_MAX_DEFER", "-1"),
         ("QUEUECAST_MODE", "on"),
     ] {
-        let mut asked = Asked::default();
+        let mut asked = UserOptions::default();
         let error = asked.set(variable, value).unwrap_err();
         assert!(error.to_string().contains("use ") || error.to_string().contains("from 1 to"), "{error}");
         assert!(asked.is_empty(), "{variable}={value}");
@@ -85,7 +85,7 @@ fn a_value_out_of_bounds_is_refused_and_changes_nothing() {
 #[test]
 fn a_message_is_short_whatever_was_given() {
     let long = "9".repeat(1 << 20);
-    let mut asked = Asked::default();
+    let mut asked = UserOptions::default();
     for option in &OPTIONS {
         let error = asked.set(option.variable, &long).unwrap_err();
         assert!(error.to_string().len() < 250, "{error}");
@@ -111,7 +111,7 @@ fn an_option_that_needs_another_says_which() {
         ("QUEUECAST_SHELL_AT_ONCE", "1", "--shell-at-once needs --reserve-at beside it"),
         ("QUEUECAST_MAX_DEFER", "60", "--max-defer needs --auto-defer beside it"),
     ] {
-        let mut asked = Asked::default();
+        let mut asked = UserOptions::default();
         asked.set(variable, value).unwrap();
         assert_eq!(asked.unaccompanied().unwrap().to_string(), message);
         asked.set("QUEUECAST_AUTO_MOLD", "1").unwrap();
@@ -132,7 +132,7 @@ fn any_probability() -> impl Strategy<Value = SuccessProbability> {
     prop_oneof![Just(SuccessProbability::Best), (1..u64::MAX).prop_map(|part| SuccessProbability::AtLeast(part as f64 / 2.0_f64.powi(65))),]
 }
 
-fn any_asked() -> impl Strategy<Value = Asked> {
+fn any_asked() -> impl Strategy<Value = UserOptions> {
     let sizes = (any::<bool>(), prop::option::of(any_mold_sizes()));
     let reservation = (
         prop::option::of(0..=i64::MAX),
@@ -147,18 +147,29 @@ fn any_asked() -> impl Strategy<Value = Asked> {
         let (auto_mold, mold_sizes) = sizes;
         let (reserve_at, success_probability, early_start, if_missed, shell_at_once) = reservation;
         let (auto_defer, max_defer) = deferral;
-        Asked { auto_mold, mold_sizes, reserve_at, success_probability, early_start, if_missed, shell_at_once, auto_defer, max_defer, mode }
+        UserOptions {
+            auto_mold,
+            mold_sizes,
+            reserve_at,
+            success_probability,
+            early_start,
+            if_missed,
+            shell_at_once,
+            auto_defer,
+            max_defer,
+            mode,
+        }
     })
 }
 
 proptest! {
     #[test]
     fn canonical_values_are_read_back_as_they_were(asked in any_asked()) {
-        let mut read = Asked::default();
+        let mut read = UserOptions::default();
         for (variable, value) in asked.canonical() {
             prop_assert_eq!(read.set(variable, &value), Ok(()));
         }
-        prop_assert_eq!(asked.is_empty(), asked == Asked::default());
+        prop_assert_eq!(asked.is_empty(), asked == UserOptions::default());
         prop_assert_eq!(read, asked);
     }
 
@@ -177,7 +188,7 @@ proptest! {
         text in "[0-9,.e+-]{0,40}|\\PC{0,40}",
     ) {
         let lossy = String::from_utf8_lossy(&bytes);
-        let mut asked = Asked::default();
+        let mut asked = UserOptions::default();
         for option in &OPTIONS {
             let _ = asked.set(option.variable, &lossy);
             let _ = asked.set(option.variable, &text);

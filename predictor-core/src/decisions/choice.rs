@@ -19,7 +19,7 @@ pub struct Offer {
 
 /// What is assumed of a job at another size.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct ScalingModel {
     /// Run time on a part of the CPUs: one over that part to this power.
     pub slower: f64,
     /// Run time on a multiple of the CPUs: one over that multiple to this power.
@@ -31,14 +31,14 @@ pub struct Terms {
     pub longest_to_grow: Seconds,
 }
 
-impl Default for Terms {
+impl Default for ScalingModel {
     /// Chosen by what they were worth on workload logs: docs/molding.md.
-    fn default() -> Terms {
-        Terms { slower: 1.0, faster: 0.5, spare: 0.5, longest_to_grow: Seconds(3_600) }
+    fn default() -> ScalingModel {
+        ScalingModel { slower: 1.0, faster: 0.5, spare: 0.5, longest_to_grow: Seconds(3_600) }
     }
 }
 
-impl Terms {
+impl ScalingModel {
     /// The run time to take on `to` CPUs of a job that is forecast to run so long on `from`.
     #[must_use]
     pub fn run_time(&self, run_time: Seconds, from: u32, to: u32) -> Seconds {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_wait_that_is_saved_is_weighed_against_a_run_time_in_proportion() {
-        let terms = Terms::default();
+        let terms = ScalingModel::default();
         // 5,000 + 500 as written; 500 * 4 on a quarter, 500 * 2 on half after another 1,500.
         let others = [offer(8, 1_500), offer(4, 100), offer(2, 0)];
         assert_eq!(terms.best(Seconds(500), offer(16, 5_000), &others), Some(1));
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn more_cpus_gain_the_square_root() {
-        let terms = Terms::default();
+        let terms = ScalingModel::default();
         assert_eq!(terms.run_time(Seconds(1_000), 4, 16), Seconds(500));
         assert_eq!(terms.run_time(Seconds(1_000), 16, 4), Seconds(4_000));
         assert_eq!(terms.best(Seconds(1_000), offer(4, 0), &[offer(16, 0)]), Some(0));
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn nothing_grows_where_jobs_wait_or_into_the_spare_part() {
-        let terms = Terms::default();
+        let terms = ScalingModel::default();
         assert_eq!(terms.room_to_grow(64, Seconds(60), 100, 128, 0), 36);
         assert_eq!(terms.room_to_grow(64, Seconds(60), 60, 128, 0), 0);
         assert_eq!(terms.room_to_grow(64, Seconds(60), 128, 128, 1), 0);
@@ -178,7 +178,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_chosen_is_forecast_to_end_sooner(run_time in 1i64..1_000_000, wait in 0i64..1_000_000, others in prop::collection::vec((1u32..500, 0i64..1_000_000), 0..20)) {
-            let terms = Terms::default();
+            let terms = ScalingModel::default();
             let others: Vec<Offer> = others.into_iter().map(|(cpus, wait)| offer(cpus, wait)).collect();
             if let Some(chosen) = terms.best(Seconds(run_time), offer(64, wait), &others) {
                 let response = others[chosen].wait + terms.run_time(Seconds(run_time), 64, others[chosen].cpus);

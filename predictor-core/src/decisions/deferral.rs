@@ -6,7 +6,7 @@
 //! because it is the user who waits.
 
 use super::molding::{self, Assumption, Candidate};
-use super::{Context, LIMIT_ROUNDING, LeastGain, Obstacle};
+use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain, StartBlocker};
 use crate::forecasts::forecast::Forecaster;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
@@ -38,7 +38,7 @@ pub enum NotDeferred {
     /// A component of a heterogeneous job, whose components start together.
     Heterogeneous,
     /// Something else decides when it starts.
-    Obstacle(Obstacle),
+    Obstacle(StartBlocker),
     /// No running job is expected to end soon enough.
     NoEndExpected,
     /// Nothing is known of waits here.
@@ -64,9 +64,9 @@ impl fmt::Display for NotDeferred {
             NotDeferred::Immediate => f.write_str("it must start at once"),
             NotDeferred::Heterogeneous => f.write_str("it is part of a heterogeneous job"),
             NotDeferred::Obstacle(obstacle) => f.write_str(match obstacle {
-                Obstacle::Dependency => "it waits for other jobs (--dependency)",
-                Obstacle::Held => "it is held",
-                Obstacle::Reservation => "it runs inside a reservation",
+                StartBlocker::Dependency => "it waits for other jobs (--dependency)",
+                StartBlocker::Held => "it is held",
+                StartBlocker::Reservation => "it runs inside a reservation",
             }),
             NotDeferred::NoEndExpected => f.write_str("no running job is expected to end within the longest deferral"),
             NotDeferred::NoWaits => f.write_str("no past waits are known for this partition"),
@@ -81,7 +81,7 @@ impl fmt::Display for NotDeferred {
 
 /// The future time of IV.B: from the first expected end on, as long as another follows within 5 %
 /// of the time until it.
-fn future_time<F: Forecaster>(context: &Context<'_, F>, longest: Seconds) -> Option<UnixTime> {
+fn future_time<F: Forecaster>(context: &DerivedInputs<'_, F>, longest: Seconds) -> Option<UnixTime> {
     let mut future: Option<UnixTime> = None;
     for end in context.forecasts.expected_ends(context.partition.index).filter(|end| *end > context.now) {
         let reach = match future {
@@ -101,7 +101,7 @@ fn future_time<F: Forecaster>(context: &Context<'_, F>, longest: Seconds) -> Opt
 
 /// Decides whether to defer: compares `now`, what is forecast for the job as it would be submitted
 /// now, with the job at the future time, molded anew where `mold` says so.
-pub(super) fn defer<F>(context: &Context<'_, F>, now: &Candidate, mold: bool) -> Result<(Deferral, Candidate), NotDeferred>
+pub(super) fn defer<F>(context: &DerivedInputs<'_, F>, now: &Candidate, mold: bool) -> Result<(Deferral, Candidate), NotDeferred>
 where
     F: Forecaster,
 {
@@ -109,7 +109,7 @@ where
     if submission.is_immediate {
         return Err(NotDeferred::Immediate);
     }
-    if submission.tie == Some(super::Tie::Heterogeneous) {
+    if submission.tie == Some(super::FixedSizeReason::Heterogeneous) {
         return Err(NotDeferred::Heterogeneous);
     }
     if let Some(obstacle) = submission.obstacle {

@@ -4,7 +4,7 @@
 use super::submission::Submission;
 use super::{is_in_question, mode_of};
 use crate::decisions::counters::Counter;
-use job_types::options::{Asked, Mode, OptionError};
+use job_types::options::{Mode, OptionError, UserOptions};
 use job_types::policy::{Admission, Policy, WithoutForecast};
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
@@ -13,7 +13,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     /// What its user asked of us, or why that can't be read.
-    pub asked: Result<&'a Asked, &'a OptionError>,
+    pub asked: Result<&'a UserOptions, &'a OptionError>,
     /// Whether it has a deadline.
     pub has_deadline: bool,
     /// Whether it is an entry of scrontab, which is submitted once and run many times, at its own
@@ -45,7 +45,7 @@ impl<'a> Arrival<'a> {
 
     /// What is to be done with its deadline where there is nothing to decide from: `None` where
     /// that is nothing, because the site does not enforce that jobs with deadlines are admitted.
-    fn admission_without_forecast(&self, asked: &Asked) -> Option<WithoutForecast> {
+    fn admission_without_forecast(&self, asked: &UserOptions) -> Option<WithoutForecast> {
         let policy = self.admitting()?;
         (mode_of(asked, &policy) == Mode::Enforce).then_some(policy.admission_without_forecast)
     }
@@ -58,7 +58,7 @@ impl<'a> Arrival<'a> {
 
 /// What holds for every submission at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct FilterState {
     /// Whether the administrator's kill switch is on.
     pub is_off: bool,
     /// Whether the policy of the site or of some partition rewrites jobs whose users asked for
@@ -204,14 +204,14 @@ impl Gate {
 ///
 /// A promise that can't be given for want of a state is refused, unless the site is known to give
 /// none; a wish is left, and a deadline as the site says.
-pub fn gate(arrival: &Arrival<'_>, standing: Option<Standing>, policy: impl FnOnce() -> Result<Policy, NoState>) -> Gate {
+pub fn gate(arrival: &Arrival<'_>, standing: Option<FilterState>, policy: impl FnOnce() -> Result<Policy, NoState>) -> Gate {
     let Some(standing) = standing else {
         return match arrival.asked {
             Ok(asked) => without_state(arrival, asked, NoState::NotSetUp),
             Err(error) => Gate::Leave(Why::Malformed(error.clone()), None),
         };
     };
-    let nothing_asked = arrival.asked.is_ok_and(Asked::is_empty) && !arrival.has_deadline;
+    let nothing_asked = arrival.asked.is_ok_and(UserOptions::is_empty) && !arrival.has_deadline;
     if (nothing_asked && !standing.is_transparent) || arrival.is_cron {
         return Gate::Leave(Why::NothingAsked, None);
     }
@@ -250,7 +250,7 @@ pub fn gate(arrival: &Arrival<'_>, standing: Option<Standing>, policy: impl FnOn
     Gate::Decide(mode)
 }
 
-fn asks_for_something(asked: &Asked) -> bool {
+fn asks_for_something(asked: &UserOptions) -> bool {
     asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some()
 }
 
@@ -266,7 +266,7 @@ fn malformed(arrival: &Arrival<'_>, error: &OptionError) -> Gate {
 }
 
 /// The answer where there is nothing to decide from.
-fn without_state(arrival: &Arrival<'_>, asked: &Asked, why: NoState) -> Gate {
+fn without_state(arrival: &Arrival<'_>, asked: &UserOptions, why: NoState) -> Gate {
     if asked.mode == Some(Mode::Off) {
         return Gate::Leave(Why::NoState(why), None);
     }
@@ -294,21 +294,21 @@ mod tests {
     use super::*;
     use job_types::policy::When;
 
-    const STANDING: Standing = Standing { is_off: false, is_transparent: false };
+    const STANDING: FilterState = FilterState { is_off: false, is_transparent: false };
 
     fn enforced() -> Result<Policy, NoState> {
         Ok(Policy { mode: Mode::Enforce, ..Policy::default() })
     }
 
-    fn mold() -> Asked {
-        Asked { auto_mold: true, ..Asked::default() }
+    fn mold() -> UserOptions {
+        UserOptions { auto_mold: true, ..UserOptions::default() }
     }
 
-    fn reserve() -> Asked {
-        Asked { reserve_at: Some(1_000), ..Asked::default() }
+    fn reserve() -> UserOptions {
+        UserOptions { reserve_at: Some(1_000), ..UserOptions::default() }
     }
 
-    fn of(asked: &Asked) -> Arrival<'_> {
+    fn of(asked: &UserOptions) -> Arrival<'_> {
         Arrival { asked: Ok(asked), has_deadline: false, is_cron: false, is_sibling_copy: false, chooses_clusters: false, configured: None }
     }
 
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn nothing_is_looked_up_where_nothing_is_asked_and_no_policy_is_transparent() {
-        let asked = Asked::default();
+        let asked = UserOptions::default();
         let found = gate(&of(&asked), Some(STANDING), || unreachable!("no policy matters"));
         assert_eq!(found, Gate::Leave(Why::NothingAsked, None));
         assert_eq!(counted(&found), [Counter::NothingAsked]);
@@ -328,8 +328,8 @@ mod tests {
 
     #[test]
     fn a_transparent_policy_elsewhere_does_not_concern_this_partition() {
-        let asked = Asked::default();
-        let standing = Some(Standing { is_transparent: true, ..STANDING });
+        let asked = UserOptions::default();
+        let standing = Some(FilterState { is_transparent: true, ..STANDING });
         assert_eq!(gate(&of(&asked), standing, enforced), Gate::Leave(Why::NothingAsked, None));
         let here = || Ok(Policy { mold: When::Always, ..enforced()? });
         assert_eq!(gate(&of(&asked), standing, here), Gate::Decide(Mode::Enforce));
@@ -337,19 +337,19 @@ mod tests {
 
     #[test]
     fn a_deadline_alone_is_in_question() {
-        let asked = Asked::default();
+        let asked = UserOptions::default();
         let arrival = Arrival { has_deadline: true, ..of(&asked) };
         assert_eq!(gate(&arrival, Some(STANDING), enforced), Gate::Decide(Mode::Enforce));
     }
 
     #[test]
     fn the_kill_switch_goes_before_what_was_asked_and_is_told_to_those_who_asked() {
-        let off = Some(Standing { is_off: true, is_transparent: true });
+        let off = Some(FilterState { is_off: true, is_transparent: true });
         let asked = reserve();
         let found = gate(&of(&asked), off, || unreachable!("it is off"));
         assert!(matches!(&found, Gate::Leave(Why::KillSwitch, Some(message)) if message.starts_with("switched off by the administrator")));
         assert_eq!(counted(&found), [Counter::Off]);
-        let nothing = Asked::default();
+        let nothing = UserOptions::default();
         assert_eq!(gate(&of(&nothing), off, enforced), Gate::Leave(Why::KillSwitch, None));
     }
 
@@ -368,9 +368,9 @@ mod tests {
             let left = gate(&of(&mold()), Some(STANDING), || Err(why));
             assert!(left.message().unwrap().starts_with("the job was submitted as you wrote it: "));
             assert_eq!(counted(&left), [counter]);
-            let observed = Asked { mode: Some(Mode::Observe), ..reserve() };
+            let observed = UserOptions { mode: Some(Mode::Observe), ..reserve() };
             assert!(matches!(gate(&of(&observed), Some(STANDING), || Err(why)), Gate::Leave(..)));
-            let off = Asked { mode: Some(Mode::Off), ..reserve() };
+            let off = UserOptions { mode: Some(Mode::Off), ..reserve() };
             assert_eq!(gate(&of(&off), Some(STANDING), || Err(why)).message(), None);
         }
     }
@@ -393,7 +393,7 @@ mod tests {
     fn without_a_state_a_deadline_passes_or_is_refused_as_the_site_says() {
         let configured =
             |admission, admission_without_forecast, mode| Some(Policy { mode, admission, admission_without_forecast, ..Policy::default() });
-        let nothing = Asked::default();
+        let nothing = UserOptions::default();
         let due = |configured| Arrival { has_deadline: true, configured, ..of(&nothing) };
         let without = |arrival: &Arrival<'_>| gate(arrival, Some(STANDING), || Err(NoState::TooOld));
         let refused = without(&due(configured(Admission::Edf, WithoutForecast::Refuse, Mode::Enforce)));
@@ -413,7 +413,7 @@ mod tests {
         let strict = configured(Admission::Edf, WithoutForecast::Refuse, Mode::Enforce);
         assert_eq!(without(&Arrival { has_deadline: false, ..due(strict) }), Gate::Leave(Why::NothingAsked, None));
         let by_mode = |mode| {
-            let asked = Asked { mode: Some(mode), ..Asked::default() };
+            let asked = UserOptions { mode: Some(mode), ..UserOptions::default() };
             gate(&Arrival { asked: Ok(&asked), ..due(strict) }, Some(STANDING), || Err(NoState::TooOld))
         };
         assert_eq!([by_mode(Mode::Off), by_mode(Mode::Advise)], [left.clone(), left.clone()]);
@@ -427,7 +427,7 @@ mod tests {
         let refused = gate(&of(&reserve()), None, enforced);
         assert!(refused.message().unwrap().contains("queuecast is not set up on this cluster"));
         assert_eq!(counted(&refused), []);
-        assert_eq!(gate(&of(&Asked::default()), None, enforced).message(), None);
+        assert_eq!(gate(&of(&UserOptions::default()), None, enforced).message(), None);
     }
 
     #[test]
@@ -435,14 +435,14 @@ mod tests {
         let off = || Ok(Policy { mode: Mode::Off, ..Policy::default() });
         let by_site = gate(&of(&mold()), Some(STANDING), off);
         assert!(by_site.message().unwrap().starts_with("switched off in this partition"));
-        let asked = Asked { mode: Some(Mode::Off), ..mold() };
+        let asked = UserOptions { mode: Some(Mode::Off), ..mold() };
         let by_user = gate(&of(&asked), Some(STANDING), enforced);
         assert_eq!((&by_user, counted(&by_user)), (&Gate::Leave(Why::ModeOff, None), vec![Counter::Off]));
     }
 
     #[test]
     fn a_user_may_lower_the_mode_only() {
-        let asked = Asked { mode: Some(Mode::Advise), ..mold() };
+        let asked = UserOptions { mode: Some(Mode::Advise), ..mold() };
         assert_eq!(gate(&of(&asked), Some(STANDING), enforced), Gate::Decide(Mode::Advise));
         let observed = || Ok(Policy { mode: Mode::Observe, ..Policy::default() });
         assert_eq!(gate(&of(&asked), Some(STANDING), observed), Gate::Decide(Mode::Observe));
@@ -474,8 +474,8 @@ mod tests {
 
     #[test]
     fn options_that_cannot_be_read_are_told() {
-        let error = Asked::default().set("QUEUECAST_MODE", "nonsense").unwrap_err();
-        let arrival = Arrival { asked: Err(&error), ..of(&Asked::default()) };
+        let error = UserOptions::default().set("QUEUECAST_MODE", "nonsense").unwrap_err();
+        let arrival = Arrival { asked: Err(&error), ..of(&UserOptions::default()) };
         let found = gate(&arrival, Some(STANDING), enforced);
         assert!(found.message().unwrap().starts_with("the job is left as it is: "));
         assert_eq!(counted(&found), [Counter::OptionsMalformed]);
@@ -483,8 +483,8 @@ mod tests {
 
     #[test]
     fn options_that_cannot_be_read_get_no_deadline_past_a_site_that_enforces_admission() {
-        let error = Asked::default().set("QUEUECAST_MODE", "nonsense").unwrap_err();
-        let nothing = Asked::default();
+        let error = UserOptions::default().set("QUEUECAST_MODE", "nonsense").unwrap_err();
+        let nothing = UserOptions::default();
         let due = |admission, mode| {
             let configured = Some(Policy { mode, admission, ..Policy::default() });
             Arrival { asked: Err(&error), has_deadline: true, configured, ..of(&nothing) }

@@ -33,23 +33,23 @@ mod submission;
 
 pub use admission::{Admitted, AlternativeSize, Alternatives, FARTHEST_DEADLINE, GivenShare, LeftToSlurm, NotAdmitted, SharingRequest};
 pub use bounds::{Bound, Bounds, Limit};
-pub use choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
+pub use choice::{Offer, ScalingModel, earliest, limit_at, sizes_to_try};
 pub use deferral::{Deferral, NotDeferred};
 pub use gain::gain;
-pub use gate::{Arrival, Gate, MOST_AHEAD, NoState, Standing, Timeliness, Why, gate};
+pub use gate::{Arrival, FilterState, Gate, MOST_AHEAD, NoState, Timeliness, Why, gate};
 pub use least_gain::LeastGain;
 pub use molding::{Candidate, NotMolded};
 pub use reservation::{
     Begins, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Reservable, ReservationCost, STEP, TrajectoryPoint, WORTH_A_CHANGE,
     joint_reservation, latest_point, probabilities_to_ask, trajectory,
 };
-pub use submission::{NodeRange, Obstacle, Placement, Submission, Tie, TimeLimit, configured_policy, governing};
+pub use submission::{FixedSizeReason, NodeRange, Placement, StartBlocker, Submission, TimeLimit, configured_policy, governing};
 
 use crate::decisions::site::Partition;
 use crate::forecasts::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
 use crate::forecasts::reliability::WaitSourceReason;
 use admission::{DeadlinePlan, Verdict};
-use job_types::options::{Asked, EarlyStart, IfMissed, Mode, SuccessProbability};
+use job_types::options::{EarlyStart, IfMissed, Mode, SuccessProbability, UserOptions};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -62,7 +62,7 @@ const LIMIT_ROUNDING: Seconds = Seconds(60);
 
 /// Everything that a decision depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Situation<'a, F> {
+pub struct DecisionInputs<'a, F> {
     /// The source of forecasts.
     pub forecasts: &'a F,
     /// The partition that the forecasts are about.
@@ -81,7 +81,7 @@ pub struct Situation<'a, F> {
 
 /// A situation with what follows from it at once.
 #[derive(Debug)]
-struct Context<'a, F> {
+struct DerivedInputs<'a, F> {
     forecasts: &'a F,
     partition: Partition<'a>,
     policy: Policy,
@@ -96,7 +96,7 @@ struct Context<'a, F> {
     deadline_plan: &'a OnceCell<Option<DeadlinePlan>>,
 }
 
-impl<F> Context<'_, F> {
+impl<F> DerivedInputs<'_, F> {
     /// The job at a size, with a limit.
     fn shape(&self, size: Size, limit: Option<Seconds>) -> JobShape {
         JobShape { user: self.submission.user, association: self.association, partition: self.partition.index, size, limit }
@@ -289,8 +289,8 @@ impl Decision {
     /// What the job, decided about in this situation, takes from those that are decided about after
     /// it; `None` where it goes on as it was written or could never run.
     #[must_use]
-    pub fn claims<F>(&self, situation: &Situation<'_, F>) -> Option<Claims> {
-        let Situation { partition, submission, .. } = situation;
+    pub fn claims<F>(&self, situation: &DecisionInputs<'_, F>) -> Option<Claims> {
+        let DecisionInputs { partition, submission, .. } = situation;
         let (size, limit, run_time) = match &self.decided {
             _ if self.mode < Mode::Enforce || self.refusal().is_some() => return None,
             Some(decided) => (decided.size, decided.limit, decided.run_time),
@@ -316,7 +316,7 @@ impl Decision {
 }
 
 /// Whether there is anything to decide about a submission under a policy.
-fn is_in_question(asked: &Asked, has_deadline: bool, policy: &Policy) -> bool {
+fn is_in_question(asked: &UserOptions, has_deadline: bool, policy: &Policy) -> bool {
     asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || has_deadline || policy.is_transparent()
 }
 
@@ -327,7 +327,7 @@ fn is_to_be_deferred(submission: &Submission<'_>, policy: &Policy) -> bool {
 
 /// The mode that holds for a submission: its user may only lower the site's.
 #[must_use]
-pub fn mode_of(asked: &Asked, policy: &Policy) -> Mode {
+pub fn mode_of(asked: &UserOptions, policy: &Policy) -> Mode {
     asked.mode.map_or(policy.mode, |asked| asked.min(policy.mode))
 }
 
@@ -340,11 +340,11 @@ pub fn mode_of(asked: &Asked, policy: &Policy) -> Mode {
 ///
 /// ```
 /// # use job_types::number::{PartitionIndex, UserId};
-/// # use job_types::options::{Asked, Mode};
+/// # use job_types::options::{UserOptions, Mode};
 /// # use job_types::policy::Policy;
 /// # use job_types::size::{Size, Unit};
 /// # use job_types::time::{Seconds, UnixTime};
-/// # use predictor_core::decisions::{Bounds, NodeRange, Situation, Submission, decide};
+/// # use predictor_core::decisions::{Bounds, NodeRange, DecisionInputs, Submission, decide};
 /// # use predictor_core::forecasts::forecast::*;
 /// # use predictor_core::decisions::limits::Applying;
 /// # use predictor_core::decisions::site::{Partition, Site};
@@ -418,24 +418,24 @@ pub fn mode_of(asked: &Asked, policy: &Policy) -> Mode {
 /// let steps = [(now, 40), (now + Seconds(10_800), 256)];
 /// let state = State { steps, run_times: [RunTimeRange::new(600, 600, 1.0)], batch };
 /// let nodes = Some(NodeRange { least: 16, most: 16 });
-/// let asked = Asked { auto_mold: true, ..Asked::default() };
+/// let asked = UserOptions { auto_mold: true, ..UserOptions::default() };
 /// let submission = &Submission { nodes, asked, ..Submission::default() };
 /// let (bounds, claimed) = (Bounds::of(submission, &batch, &state), Claimed::default());
 /// let partition = batch;
 /// let situation =
-///     Situation { forecasts: &state, partition, policy, submission, bounds, now, claimed };
+///     DecisionInputs { forecasts: &state, partition, policy, submission, bounds, now, claimed };
 /// assert_eq!(decide(&situation).changes().size, Some((Size { nodes: 10, cpus: 40 }, None)));
 /// ```
-pub fn decide<F>(situation: &Situation<'_, F>) -> Decision
+pub fn decide<F>(situation: &DecisionInputs<'_, F>) -> Decision
 where
     F: Forecaster,
 {
-    let Situation { forecasts, partition, policy, submission, bounds, now, claimed } = *situation;
+    let DecisionInputs { forecasts, partition, policy, submission, bounds, now, claimed } = *situation;
     let size = submission.size(&partition);
     let limit = bounds.limit();
     let association = forecasts.association(submission.user, submission.account, submission.qos);
     let deadline_plan = &OnceCell::new();
-    let context = Context { forecasts, partition, policy, submission, bounds, now, claimed, association, size, limit, deadline_plan };
+    let context = DerivedInputs { forecasts, partition, policy, submission, bounds, now, claimed, association, size, limit, deadline_plan };
     let asked = &submission.asked;
     let reserved = asked.reserve_at.map(UnixTime);
 

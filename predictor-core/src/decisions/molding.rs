@@ -11,7 +11,7 @@ pub use result::NotMolded;
 
 use super::choice::limit_at;
 use super::gain::gain;
-use super::{Context, LIMIT_ROUNDING, LeastGain};
+use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain};
 use crate::forecasts::forecast::{Forecaster, RunTimeForecast, RunTimeRange};
 use candidate::{Draft, NoDraft, forecast};
 use job_types::size::Size;
@@ -28,14 +28,14 @@ const FEWEST_PAST_JOBS: u32 = 10;
 
 /// Forecasts the submission at `count`; `None` where it can't be made of its tasks, or exceeds what
 /// is allowed.
-pub(super) fn candidate<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Option<(Candidate, Vec<RunTimeRange>)>
+pub(super) fn candidate<F>(context: &DerivedInputs<'_, F>, count: u32, assumption: &Assumption) -> Option<(Candidate, Vec<RunTimeRange>)>
 where
     F: Forecaster,
 {
     forecast(context, vec![draft(context, count, assumption).ok()?], assumption).pop()
 }
 
-fn draft<F>(context: &Context<'_, F>, count: u32, assumption: &Assumption) -> Result<Draft, NoDraft>
+fn draft<F>(context: &DerivedInputs<'_, F>, count: u32, assumption: &Assumption) -> Result<Draft, NoDraft>
 where
     F: Forecaster,
 {
@@ -79,7 +79,7 @@ pub(super) struct OtherSize {
 }
 
 /// The sizes that could be compared with the one as written, the nearest first.
-pub(super) fn other_sizes<F>(context: &Context<'_, F>) -> Vec<OtherSize>
+pub(super) fn other_sizes<F>(context: &DerivedInputs<'_, F>) -> Vec<OtherSize>
 where
     F: Forecaster,
 {
@@ -99,7 +99,7 @@ where
 
 /// The longest run time that is forecast for the user's jobs at a size, from their past there and
 /// rounded up to more than a minute above it; `None` without a past.
-pub(super) fn longest_run<F>(context: &Context<'_, F>, size: Size) -> Option<Seconds>
+pub(super) fn longest_run<F>(context: &DerivedInputs<'_, F>, size: Size) -> Option<Seconds>
 where
     F: Forecaster,
 {
@@ -111,7 +111,7 @@ where
 
 /// Looks for a better size than the one as written, among at most [`MOST_CANDIDATES`]: by the plan
 /// of the queue where there is one, or else by what past waits and run times say.
-pub(super) fn best<F>(context: &Context<'_, F>, assumption: &Assumption) -> Molding
+pub(super) fn best<F>(context: &DerivedInputs<'_, F>, assumption: &Assumption) -> Molding
 where
     F: Forecaster,
 {
@@ -206,7 +206,7 @@ fn is_worth_it(written: &Candidate, other: &Candidate, assumption: &Assumption, 
 /// the original limit in proportion to the CPUs, which is enough for every job that does not run
 /// faster on fewer CPUs for the same work. Where not even that is allowed, a size is taken only if
 /// the user's jobs there have always ended within what is.
-fn molded_limit<F>(context: &Context<'_, F>, size: Size, past: Option<RunTimeForecast<'_>>) -> Result<Option<Seconds>, NoDraft> {
+fn molded_limit<F>(context: &DerivedInputs<'_, F>, size: Size, past: Option<RunTimeForecast<'_>>) -> Result<Option<Seconds>, NoDraft> {
     let Some(original) = context.limit else { return Ok(None) };
     if size.cpus >= context.size.cpus {
         return Ok(Some(original));
@@ -232,7 +232,7 @@ fn longest_response(candidate: &Candidate, ranges: &[RunTimeRange]) -> Seconds {
 
 /// A moment by which the size as written is forecast to be done with the wanted probability, for a
 /// deadline that it misses.
-pub(super) fn deadline_that_holds<F>(context: &Context<'_, F>, assumption: &Assumption, probability: f64) -> Option<UnixTime>
+pub(super) fn deadline_that_holds<F>(context: &DerivedInputs<'_, F>, assumption: &Assumption, probability: f64) -> Option<UnixTime>
 where
     F: Forecaster,
 {

@@ -1,13 +1,13 @@
 //! A decision in the words of the record that the job carries.
 
-use super::{Candidate, Changes, Decision, Situation, Submission};
-use job_types::options::Asked;
+use super::{Candidate, Changes, Decision, DecisionInputs, Submission};
+use job_types::options::UserOptions;
 use job_types::record::{Affiliation, AskedFor, Forecast, RECORD_VERSION, Record, Written};
 
 impl Decision {
     /// The record of this decision, which was made from snapshot number `generation`.
     #[must_use]
-    pub fn record<F>(&self, situation: &Situation<'_, F>, generation: u64) -> Record {
+    pub fn record<F>(&self, situation: &DecisionInputs<'_, F>, generation: u64) -> Record {
         let submission = situation.submission;
         let size = submission.size(&situation.partition);
         let limit = submission.limit_in(&situation.partition);
@@ -94,6 +94,6 @@ fn hundredths(probability: f64) -> f64 {
     (probability * 100.0).round() / 100.0
 }
 
-fn options(asked: &Asked) -> Vec<(String, String)> {
+fn options(asked: &UserOptions) -> Vec<(String, String)> {
     asked.canonical().map(|(variable, value)| (variable.to_owned(), value)).collect()
 }

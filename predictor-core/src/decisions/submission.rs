@@ -2,7 +2,7 @@
 
 use crate::decisions::site::{Partition, Site};
 use job_types::number::UserId;
-use job_types::options::Asked;
+use job_types::options::UserOptions;
 use job_types::policy::{Admission, Policy};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
@@ -43,7 +43,7 @@ pub struct NodeRange {
 
 /// What ties a job to its size, so that it is not molded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tie {
+pub enum FixedSizeReason {
     /// A component of a heterogeneous job.
     Heterogeneous,
     /// Nodes are named.
@@ -64,7 +64,7 @@ pub enum Tie {
     SeveralPartitions,
 }
 
-impl Tie {
+impl FixedSizeReason {
     /// In the order in which the first that holds is told.
     const ORDER: [Self; 9] = [
         Self::Heterogeneous,
@@ -85,18 +85,18 @@ impl Tie {
     }
 }
 
-impl fmt::Display for Tie {
+impl fmt::Display for FixedSizeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Tie::Heterogeneous => "it is part of a heterogeneous job",
-            Tie::NodeList => "it names its nodes",
-            Tie::Reservation => "it runs inside a reservation",
-            Tie::Licences => "it asks for licences, which are counted per job",
-            Tie::GenericResourcesPerJob => "it asks for generic resources per job",
-            Tie::CountedFeatures => "it counts nodes by feature",
-            Tie::MostCpus => "it limits its CPUs",
-            Tie::Interactive => "only batch jobs can be molded",
-            Tie::SeveralPartitions => "it names several partitions",
+            FixedSizeReason::Heterogeneous => "it is part of a heterogeneous job",
+            FixedSizeReason::NodeList => "it names its nodes",
+            FixedSizeReason::Reservation => "it runs inside a reservation",
+            FixedSizeReason::Licences => "it asks for licences, which are counted per job",
+            FixedSizeReason::GenericResourcesPerJob => "it asks for generic resources per job",
+            FixedSizeReason::CountedFeatures => "it counts nodes by feature",
+            FixedSizeReason::MostCpus => "it limits its CPUs",
+            FixedSizeReason::Interactive => "only batch jobs can be molded",
+            FixedSizeReason::SeveralPartitions => "it names several partitions",
         })
     }
 }
@@ -143,7 +143,7 @@ impl fmt::Display for Placement {
 /// What keeps a job from starting whenever its nodes are free, so that no moment can be chosen for
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum StartBlocker {
     /// It depends on other jobs.
     Dependency,
     /// It is held.
@@ -152,7 +152,7 @@ pub enum Obstacle {
     Reservation,
 }
 
-impl Obstacle {
+impl StartBlocker {
     /// In the order in which the first that holds is told.
     const ORDER: [Self; 3] = [Self::Reservation, Self::Dependency, Self::Held];
 
@@ -203,13 +203,13 @@ pub struct Submission<'a> {
     /// Whether it says on which clusters of a federation it may run (`--cluster-constraint`).
     pub chooses_clusters: bool,
     /// What else keeps it from starting, if something does.
-    pub obstacle: Option<Obstacle>,
+    pub obstacle: Option<StartBlocker>,
     /// Why it can't be placed on just any node, if there is a reason.
     pub placement: Option<Placement>,
     /// Why it can't be molded, if there is a reason.
-    pub tie: Option<Tie>,
+    pub tie: Option<FixedSizeReason>,
     /// What its user asked of us.
-    pub asked: Asked,
+    pub asked: UserOptions,
 }
 
 impl Submission<'_> {

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
 use command_parts::failure::Failure;
-use simulator::experiment::{Counted, Hold, Method, Wishes};
+use simulator::experiment::{Counted, Hold, Method, RequestedFeatures};
 
 use super::policies::{NamedMethod, PolicyArguments, Question};
 
@@ -63,7 +63,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             NamedMethod { name: "paper-from-release", method: Method::PaperDeferral(Hold::Queue, Counted::FromRelease) }
         }
         Policy::BeginTime => NamedMethod { name: "begin-time", method: Method::PaperDeferral(Hold::SingleJobs, Counted::FromSubmission) },
-        Policy::Best => NamedMethod { name: "best", method: Method::Default(Wishes { deferral: true, ..Wishes::default() }) },
+        Policy::Best => {
+            NamedMethod { name: "best", method: Method::Default(RequestedFeatures { deferral: true, ..RequestedFeatures::default() }) }
+        }
     };
     arguments.policy.answer(&Question {
         policies: arguments.policies.iter().map(named).collect(),

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
 use command_parts::failure::Failure;
-use simulator::experiment::{Method, Wishes};
+use simulator::experiment::{Method, RequestedFeatures};
 
 use super::policies::{NamedMethod, PolicyArguments, Question};
 
@@ -87,7 +87,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let named = |policy: &Policy| match policy {
         Policy::Paper => NamedMethod { name: "paper", method: Method::PaperMolding },
-        Policy::Best => NamedMethod { name: "best", method: Method::Default(Wishes::default()) },
+        Policy::Best => NamedMethod { name: "best", method: Method::Default(RequestedFeatures::default()) },
     };
     arguments.policy.answer(&Question {
         policies: arguments.policies.iter().map(named).collect(),

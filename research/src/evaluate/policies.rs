@@ -20,7 +20,7 @@ use predictor_core::decisions::LeastGain;
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
-use simulator::experiment::{Comparison, Method, Options, Parts, Protocol, SpeedUpModel, compare};
+use simulator::experiment::{Ablations, Comparison, Method, Options, Protocol, SpeedUpModel, compare};
 use simulator::remarks::Remarks;
 use simulator::workload::{BadRecords, Rules, Workload};
 use slurm_conf::duration::DAY_SECONDS;
@@ -326,14 +326,14 @@ impl PolicyArguments {
             from: run::first_job(self.from, USUAL_FIRST_JOB, log.workload.jobs.len(), Some(question.to.get())),
             to: question.to.get(),
             refresh: self.refresh,
-            parts: Parts {
+            parts: Ablations {
                 growth: !left_out(Part::Growth),
                 any_size: !left_out(Part::OtherSizes),
                 first_runs: self.first_runs,
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
                 least_gain: LeastGain { part: self.min_gain, time: self.min_gain_time },
-                ..Parts::default()
+                ..Ablations::default()
             },
             seed: self.common.seed,
         };

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use simulator::engine::policy::AsSubmitted;
 use simulator::engine::{Job, Policy};
-use simulator::experiment::{Counted, Hold, Method, Options, Protocol, Wishes, experiment_policy};
+use simulator::experiment::{Counted, Hold, Method, Options, Protocol, RequestedFeatures, experiment_policy};
 
 /// The policy, and what it cannot know.
 #[derive(Debug, Args)]
@@ -70,8 +70,8 @@ impl PolicyArguments {
     pub(super) fn policy(&self, jobs: &[Job], processors: u32) -> Box<dyn Policy> {
         let method = match self.policy {
             Kind::AsSubmitted => return Box::new(AsSubmitted),
-            Kind::Molding => Method::Default(Wishes::default()),
-            Kind::Deferral => Method::Default(Wishes { deferral: true, ..Wishes::default() }),
+            Kind::Molding => Method::Default(RequestedFeatures::default()),
+            Kind::Deferral => Method::Default(RequestedFeatures { deferral: true, ..RequestedFeatures::default() }),
             Kind::PaperMolding => Method::PaperMolding,
             Kind::PaperDeferral => Method::PaperDeferral(Hold::Queue, Counted::FromSubmission),
         };

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{Daemon, Next};
 use crate::failure::Failure;
-use crate::known::cluster::Live;
+use crate::known::cluster::QueuedRun;
 use crate::read::accounting;
 
 /// How long a round waits for the readers at the most.
@@ -37,7 +37,7 @@ impl Daemon {
         self.may_learn |= self.accounting.is_up == Some(true);
         let Some(cluster) = self.publisher.cluster().filter(|_| self.may_learn) else { return false };
         let ended = cluster.ended.iter().map(|run| &run.job.submitted.partition);
-        let partitions = self.publisher.partition_indices(cluster.jobs.iter().map(Live::partition).chain(ended));
+        let partitions = self.publisher.partition_indices(cluster.jobs.iter().map(QueuedRun::partition).chain(ended));
         self.learner.ask(cluster, partitions, self.settings.configuration.wait.confidence)
     }
 

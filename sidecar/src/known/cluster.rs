@@ -28,7 +28,7 @@ pub(crate) struct Cluster {
     /// CPUs of all its nodes.
     pub(crate) cpus: u32,
     /// Jobs that run or wait, whose partition is known.
-    pub(crate) jobs: Vec<Live>,
+    pub(crate) jobs: Vec<QueuedRun>,
     /// Jobs that have ended or were cancelled while they waited, whose records may still be on
     /// their way to slurmdbd.
     pub(crate) ended: Vec<Ended>,
@@ -60,7 +60,7 @@ pub(crate) type Ended = Run<EndedJob<Arc<str>, Arc<str>, Arc<str>>>;
 /// A run of a job that runs or waits, with names as [`Ended`] has them. It is in the partition
 /// where it runs, or in the first of those that it waits for.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Live {
+pub(crate) struct QueuedRun {
     pub(crate) run: Run<Job<Arc<str>, Arc<str>, Arc<str>>>,
     /// What it occupies or waits for; of all tasks, where it stands for several of an array.
     pub(crate) size: Size,
@@ -70,7 +70,7 @@ pub(crate) struct Live {
     pub(crate) waits_on_nodes: Seconds,
 }
 
-impl Live {
+impl QueuedRun {
     /// The partition's name.
     pub(crate) fn partition(&self) -> &Arc<str> {
         &self.run.job.submitted().partition

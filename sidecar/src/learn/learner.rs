@@ -19,7 +19,7 @@ use learning::{Learner, LearnerSettings, NamedJob, Run};
 
 use crate::failure::Failure;
 use crate::known::checkpoint::Keeping;
-use crate::known::cluster::{Cluster, Ended, Live};
+use crate::known::cluster::{Cluster, Ended, QueuedRun};
 use crate::known::names::PartitionIndices;
 use crate::message::{Learnt, Message};
 use crate::worker::Worker;
@@ -234,7 +234,7 @@ fn ended_run<'a>(run: &'a Ended, partitions: &PartitionIndices) -> Option<Run<En
 }
 
 /// A run that waits or goes on, with the index of its partition.
-fn live_run<'a>(live: &'a Live, partitions: &PartitionIndices) -> Option<Run<NamedJob<'a>>> {
+fn live_run<'a>(live: &'a QueuedRun, partitions: &PartitionIndices) -> Option<Run<NamedJob<'a>>> {
     let WaitingJob { account, partition, qos, .. } = live.run.job.submitted();
     Some(live.run.with(live.run.job.of(&**account, *partitions.get(partition)?, &**qos)))
 }

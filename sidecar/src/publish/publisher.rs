@@ -18,7 +18,7 @@ use slurm_sys::client::controller::Sharing;
 use snapshot_writer::{Origin, PartitionState, SharedNodeState, write};
 
 use crate::failure::Failure;
-use crate::known::cluster::{Cluster, Ended, Live};
+use crate::known::cluster::{Cluster, Ended, QueuedRun};
 use crate::known::names::PartitionIndices;
 use crate::known::reserved::Reserved;
 use crate::known::set_aside;
@@ -324,7 +324,7 @@ fn partition_states(
     settings: &Settings,
 ) -> Vec<PartitionState> {
     let Some(cluster) = cluster else { return Vec::new() };
-    let mut jobs: HashMap<&str, Vec<&Live>> = HashMap::new();
+    let mut jobs: HashMap<&str, Vec<&QueuedRun>> = HashMap::new();
     for job in &cluster.jobs {
         jobs.entry(&**job.partition()).or_default().push(job);
     }

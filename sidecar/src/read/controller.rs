@@ -16,7 +16,7 @@ use slurm_sys::client::{ClientError, JobState};
 
 use crate::clock::controller_ahead;
 use crate::clock::now;
-use crate::known::cluster::{Cluster, Ended, Live, Queue};
+use crate::known::cluster::{Cluster, Ended, Queue, QueuedRun};
 use crate::known::genuine::Genuine;
 use crate::known::names::{first_partition, shared};
 use crate::known::privacy::Privacy;
@@ -210,7 +210,7 @@ fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
 }
 
 /// What the demand and the forecasts need of a job; `None` for one that has ended.
-fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Option<Live> {
+fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Option<QueuedRun> {
     let has_nodes = match job.state {
         JobState::Pending => false,
         JobState::Running | JobState::Suspended => true,
@@ -239,5 +239,5 @@ fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Op
     let waits_on_nodes = start.map_or(Seconds::ZERO, |start| {
         record::wait_on_nodes(job.admin_comment.as_deref(), UnixTime(start), job.time_limit_seconds.map(Seconds))
     });
-    Some(Live { run, size, runs: job.state == JobState::Running, waits_on_nodes })
+    Some(QueuedRun { run, size, runs: job.state == JobState::Running, waits_on_nodes })
 }

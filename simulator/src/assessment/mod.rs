@@ -7,12 +7,12 @@
 //! [`engine`](crate::engine), so that what ships is what is measured. What is its own is the choice
 //! of the jobs (the latest ones, so that a past of any length is assessed in bounded time), the
 //! [verdict](verdict), and the list of what can't be said from the data at hand
-//! ([`not_said`]).
+//! ([`limitations`]).
 
 mod forecasts;
+pub mod limitations;
 mod molding;
 mod names;
-pub mod not_said;
 mod past;
 mod replayed;
 mod schedulers;
@@ -24,9 +24,9 @@ mod tests;
 use serde::Serialize;
 
 pub use self::forecasts::{Forecasts, RunTimeForecasts};
+pub use self::limitations::NotSaid;
 pub use self::molding::{Adoption, Molded, Molding, Under};
 use self::names::QueueNames;
-pub use self::not_said::NotSaid;
 pub use self::past::{Past, WaitClass};
 use self::replayed::ReplayedPast;
 pub use self::schedulers::{Known, Schedule, Schedulers, SiteScheduler};
@@ -160,7 +160,7 @@ pub fn assess(log: &Log, options: &Options, progress: Progress<'_>) -> Result<As
     }
     let past = Past::of(log, &workload, &names, &replayed, says_waits);
     if workload.jobs.len() < FEWEST_JOBS || replayed.jobs.len() < FEWEST_JOBS {
-        let not_said = not_said::of(log, &past, None, None, &options.scheduler);
+        let not_said = limitations::of(log, &past, None, None, &options.scheduler);
         let verdict = Verdict::of(&past, None, None, None);
         return Ok(Assessment { verdict, past, forecasts: None, run_times: None, molding: None, schedulers: None, not_said });
     }
@@ -173,7 +173,7 @@ pub fn assess(log: &Log, options: &Options, progress: Progress<'_>) -> Result<As
     );
     let (forecasts, run_times) = (forecasts.transpose()?, run_times.transpose()?);
     let (molding, schedulers) = (molding?, schedulers?);
-    let not_said = not_said::of(log, &past, forecasts.as_ref(), Some(&schedulers), &options.scheduler);
+    let not_said = limitations::of(log, &past, forecasts.as_ref(), Some(&schedulers), &options.scheduler);
     let verdict = Verdict::of(&past, forecasts.as_ref(), Some(&molding), Some(&schedulers));
     Ok(Assessment { verdict, past, forecasts, run_times, molding: Some(molding), schedulers: Some(schedulers), not_said })
 }

@@ -16,7 +16,7 @@ use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use learning::{DeadlineLearner, DeadlineOutcome, RunTimeLearner};
 use predictor_core::decisions::SharingRequest;
-use predictor_core::decisions::deadline_methods::{Bar, Chance, NeededShare, NodeLoad};
+use predictor_core::decisions::deadline_methods::{NeededShare, NodeLoad, OnTimeProbability, Threshold};
 use predictor_core::decisions::shared_nodes::{SharedNode, SharingJob};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::deadline_run_times::on_shared_nodes;
@@ -157,8 +157,8 @@ impl Policy for ByProbability<'_> {
             nodes: job.nodes,
             cpus: 1,
         };
-        let bar = Bar::new(self.options.wanted, &self.history);
-        let (Chance::Taken { probability }, sharing) = asked.choose(&self.nodes, &bar, chosen) else {
+        let bar = Threshold::new(self.options.wanted, &self.history);
+        let (OnTimeProbability::Taken { probability }, sharing) = asked.choose(&self.nodes, &bar, chosen) else {
             return Some(Answer::Refused(index));
         };
         add(&mut self.nodes, chosen, sharing);
@@ -201,7 +201,7 @@ mod tests {
     use job_types::options::Mode;
     use job_types::policy::Admission;
     use predictor_core::decisions::site::Partition;
-    use predictor_core::decisions::{Bounds, NotAdmitted, Situation, Submission, TimeLimit, decide};
+    use predictor_core::decisions::{Bounds, DecisionInputs, NotAdmitted, Submission, TimeLimit, decide};
     use predictor_core::forecasts::forecast::Claimed;
     use predictor_core::forecasts::wait_model::WaitModel;
     use predictor_core::snapshot::Snapshot;
@@ -300,7 +300,8 @@ mod tests {
             let bounds = Bounds::of(&submission, &partition, &snapshot);
             let partition = Partition { shared_nodes: &self.nodes, ..partition };
             let (now, claimed) = (with_deadline.submit, Claimed::default());
-            let decision = decide(&Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed });
+            let decision =
+                decide(&DecisionInputs { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed });
             self.seen[0] += u32::from(matches!(decision.admission, Some(Ok(_))));
             self.seen[1] += u32::from(matches!(decision.admission, Some(Err(NotAdmitted::NoShare { .. }))));
             let probability = decision.admission.unwrap().ok()?.probability.unwrap();

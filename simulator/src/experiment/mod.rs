@@ -40,7 +40,7 @@ pub use deferral::{Counted, Deferral, Hold};
 pub(crate) use learnt_waits::PublishedSite;
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
-pub use parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
+pub use parts::{Ablations, RequestedFeatures, ReservationWish, Reviewed, Site};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use published_methods::varq::Choice as VarqChoice;
 pub use reservations::{
@@ -80,7 +80,7 @@ pub enum Method {
     /// Molding and deferral by Hariharan et al. 2020 (IV.B).
     PaperDeferral(Hold, Counted),
     /// The decision that the plugin ships with, where users wish this.
-    Default(Wishes),
+    Default(RequestedFeatures),
 }
 
 /// An experiment.
@@ -102,7 +102,7 @@ pub struct Options {
     /// 30 s.
     pub refresh: Seconds,
     /// What of the default is in force.
-    pub parts: Parts,
+    pub parts: Ablations,
     /// Seed of all that is random.
     pub seed: u64,
 }
@@ -112,13 +112,13 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             protocol: Protocol::default(),
-            method: Method::Default(Wishes::default()),
+            method: Method::Default(RequestedFeatures::default()),
             speed_up: SpeedUpModel::default(),
             adoption: 1.0,
             from: 10_001,
             to: 30_000,
             refresh: Seconds(30),
-            parts: Parts::default(),
+            parts: Ablations::default(),
             seed: 1,
         }
     }

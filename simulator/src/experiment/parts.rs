@@ -19,7 +19,7 @@ pub struct Site {
 
 /// What the users of the jobs ask for that may be changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wishes {
+pub struct RequestedFeatures {
     /// That they are molded (`--auto-mold`).
     pub molding: bool,
     /// That they are deferred where that gains enough (`--auto-defer`).
@@ -30,7 +30,7 @@ pub struct Wishes {
     pub deadline: Option<Seconds>,
 }
 
-impl Default for Wishes {
+impl Default for RequestedFeatures {
     /// Molding alone.
     fn default() -> Self {
         Self { molding: true, deferral: false, reservation: None, deadline: None }
@@ -76,7 +76,7 @@ impl Default for Reviewed {
 
 /// What of the shipped decision is in force, to see what each part is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parts {
+pub struct Ablations {
     /// Jobs are made larger where many processors are free. Without it each job is one that asks
     /// for nodes of a certain shape, of which more may not exist.
     pub growth: bool,
@@ -98,7 +98,7 @@ pub struct Parts {
     pub reviewed: Reviewed,
 }
 
-impl Default for Parts {
+impl Default for Ablations {
     fn default() -> Self {
         let least_gain = LeastGain::of(&Policy::default());
         Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true, least_gain, reviewed: Reviewed::default() }

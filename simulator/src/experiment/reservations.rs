@@ -28,7 +28,7 @@ pub use self::outcome::Reservations;
 use self::own_jobs::Process;
 pub use self::own_jobs::{OWN_NODES, OWN_RUN_TIMES, RETRY};
 use self::varq::VarqDecider;
-use super::parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
+use super::parts::{Ablations, RequestedFeatures, ReservationWish, Reviewed, Site};
 use super::progress::Shown;
 use super::shipped::{AskedReservation, Shipped};
 use super::{Decider, ExperimentError, ExperimentPolicy, MoldedRunTimes, ReplayOutcome, adopters, easy};
@@ -275,8 +275,8 @@ pub fn reservations(
     };
     let longest = jobs.iter().map(|job| job.estimate).max();
     let site = Site { processors, longest_limit: longest, refresh: options.refresh };
-    let wishes = Wishes { molding: false, reservation: Some(options.wish), ..Wishes::default() };
-    let parts = Parts { reviewed: options.reviewed, ..Parts::default() };
+    let wishes = RequestedFeatures { molding: false, reservation: Some(options.wish), ..RequestedFeatures::default() };
+    let parts = Ablations { reviewed: options.reviewed, ..Ablations::default() };
     let decider: Box<dyn Answers> = match options.method {
         ReservationMethod::Shipped => Box::new(Shipped::new(&replayed, &site, wishes, parts, options.seed)),
         ReservationMethod::Varq => Box::new(VarqDecider::new(options.wish, options.reviewed.begin, longest)),

@@ -9,13 +9,13 @@ pub(super) use self::offers::Offer;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use job_types::number::{PartitionIndex, UserId};
-use job_types::options::{Asked, Mode, SuccessProbability};
+use job_types::options::{Mode, SuccessProbability, UserOptions};
 use job_types::policy::{Admission, Policy, When};
 use job_types::promise::wanted_probability;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{
-    Admitted, Arrival, Bounds, Decision, Gate, LeastGain, NoState, NotAdmitted, NotReserved, Placement, Refusal, Situation, Standing,
-    Submission, TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
+    Admitted, Arrival, Bounds, Decision, DecisionInputs, FilterState, Gate, LeastGain, NoState, NotAdmitted, NotReserved, Placement,
+    Refusal, Submission, TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
 };
 use predictor_core::forecasts::forecast::{Claimed, Claims};
 use published_methods::varq::Choice;
@@ -24,7 +24,7 @@ use super::Decider;
 use super::NEVER;
 use super::given::GivenReservations;
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
-use super::parts::{Parts, Site, Wishes};
+use super::parts::{Ablations, RequestedFeatures, Site};
 use super::state::State;
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
 
@@ -81,8 +81,8 @@ pub struct DeadlineForecast {
 pub struct Shipped {
     state: State,
     site: PublishedSite,
-    wishes: Wishes,
-    parts: Parts,
+    wishes: RequestedFeatures,
+    parts: Ablations,
     /// By user and partition: what jobs that were decided about since the state was published take.
     claims: HashMap<(UserId, PartitionIndex), Claims>,
     /// What the job that was decided about last is expected to run.
@@ -105,7 +105,7 @@ pub struct Shipped {
 impl Shipped {
     /// For a workload.
     #[must_use]
-    pub fn new(jobs: &[Job], site: &Site, wishes: Wishes, parts: Parts, seed: u64) -> Self {
+    pub fn new(jobs: &[Job], site: &Site, wishes: RequestedFeatures, parts: Ablations, seed: u64) -> Self {
         let mold = match (wishes.molding, parts.any_size) {
             (false, _) => When::Never,
             (true, true) => When::Asked,
@@ -117,7 +117,7 @@ impl Shipped {
         let site = PublishedSite { site: *site, policy, partitions: u16::try_from(queues.len()).unwrap_or(u16::MAX) };
         // With a plan molding asks for no forecast of past waits, and to learn them takes most of
         // the time of an experiment.
-        let is_by_plan = parts.plan && wishes == Wishes { molding: wishes.molding, ..Wishes::default() };
+        let is_by_plan = parts.plan && wishes == RequestedFeatures { molding: wishes.molding, ..RequestedFeatures::default() };
         let waits = (!is_by_plan).then(|| LearntWaits::new(site, seed));
         Self {
             state: State::new(jobs.len(), site, parts, waits),
@@ -141,8 +141,8 @@ impl Shipped {
     /// `wanted` or refused.
     #[must_use]
     pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, wanted: f64, molding: bool, seed: u64) -> Self {
-        let wishes = Wishes { molding, ..Wishes::default() };
-        let mut shipped = Self::new(jobs, site, wishes, Parts::default(), seed);
+        let wishes = RequestedFeatures { molding, ..RequestedFeatures::default() };
+        let mut shipped = Self::new(jobs, site, wishes, Ablations::default(), seed);
         shipped.site.policy = Policy { admission: Admission::Probability, deadline_probability: wanted, ..shipped.site.policy };
         let waits = None;
         shipped.state = State::new(jobs.len(), shipped.site, shipped.parts, waits);
@@ -207,9 +207,9 @@ impl Shipped {
 
     /// The submission that a job of the log is.
     fn submission<'a>(&self, Named { job, partition, account, qos }: &'a Named, now: UnixTime) -> Submission<'a> {
-        let Wishes { molding, deferral, reservation, deadline } = self.wishes;
+        let RequestedFeatures { molding, deferral, reservation, deadline } = self.wishes;
         let limit = job.estimate;
-        let asked = Asked {
+        let asked = UserOptions {
             auto_mold: molding && self.parts.any_size,
             auto_defer: deferral,
             reserve_at: reservation.map(|wish| wish.next(now).0),
@@ -217,7 +217,7 @@ impl Shipped {
                 Choice::Latest => SuccessProbability::AtLeast(wish.probability),
                 Choice::MostProbable => SuccessProbability::Best,
             }),
-            ..Asked::default()
+            ..UserOptions::default()
         };
         Submission {
             user: job.user,
@@ -236,7 +236,7 @@ impl Shipped {
     /// What is decided about a submission, if the gate lets it be decided about, and what its job
     /// takes from later ones.
     fn decided(&self, submission: &Submission<'_>, now: UnixTime) -> Option<(Decision, Option<NewClaims>)> {
-        let standing = Standing { is_off: false, is_transparent: self.site.policy.is_transparent() };
+        let standing = FilterState { is_off: false, is_transparent: self.site.policy.is_transparent() };
         let mut governing = None;
         let verdict = gate(&Arrival::of(submission), Some(standing), || {
             match self.state.timeliness(now) {
@@ -251,7 +251,7 @@ impl Shipped {
         let (Gate::Decide(_), Some((partition, policy))) = (verdict, governing) else { return None };
         let bounds = Bounds::of(submission, &partition, &self.state);
         let claimed = self.claimed(submission.user, partition.index);
-        let situation = Situation { forecasts: &self.state, partition, policy, submission, bounds, now, claimed };
+        let situation = DecisionInputs { forecasts: &self.state, partition, policy, submission, bounds, now, claimed };
         let mut decision = decide(&situation);
         self.refuse_unlikely(&mut decision);
         let of = (submission.user, partition.index);

@@ -26,14 +26,14 @@ use predictor_core::snapshot::Snapshot;
 use super::admissions::Admissions;
 use super::expected_run_times::ExpectedRunTimes;
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
-use super::parts::Parts;
+use super::parts::Ablations;
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised};
 
 /// What is known of the queue and of the past of a simulated machine. Each queue of the log is a
 /// partition of all processors, known by its number.
 pub(super) struct State {
     site: PublishedSite,
-    parts: Parts,
+    parts: Ablations,
     run_times: ExpectedRunTimes,
     /// The run times of the job that is decided about, where its user never ran one of its size and
     /// such jobs are to be decided about as well.
@@ -55,7 +55,7 @@ impl State {
     /// For a workload of so many jobs. It is published anew where it is older than the site has it
     /// refreshed; with 0 each decision sees the present. Without `learnt_waits` there is a plan of
     /// the queue and no forecast from past waits.
-    pub(super) fn new(jobs: usize, site: PublishedSite, parts: Parts, learnt_waits: Option<LearntWaits>) -> Self {
+    pub(super) fn new(jobs: usize, site: PublishedSite, parts: Ablations, learnt_waits: Option<LearntWaits>) -> Self {
         Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, admissions: None, published: None }
     }
 

@@ -24,14 +24,14 @@ fn options(method: Method, protocol: Protocol) -> Options {
     Options { method, protocol, from: 301, to: 900, ..Options::default() }
 }
 
-const MOLDING: Method = Method::Default(Wishes { molding: true, deferral: false, reservation: None, deadline: None });
+const MOLDING: Method = Method::Default(RequestedFeatures { molding: true, deferral: false, reservation: None, deadline: None });
 
 const METHODS: [Method; 5] = [
     Method::PaperMolding,
     Method::PaperDeferral(Hold::Queue, Counted::FromSubmission),
     Method::PaperDeferral(Hold::SingleJobs, Counted::FromRelease),
     MOLDING,
-    Method::Default(Wishes { molding: true, deferral: true, reservation: None, deadline: None }),
+    Method::Default(RequestedFeatures { molding: true, deferral: true, reservation: None, deadline: None }),
 ];
 
 #[test]
@@ -91,7 +91,7 @@ fn with_claims_a_burst_on_one_snapshot_does_not_run_for_the_same_processors() {
     let jobs = burst();
     let sizes = |claims: bool| {
         // The user of the burst has no past.
-        let parts = Parts { claims, first_runs: true, ..Parts::default() };
+        let parts = Ablations { claims, first_runs: true, ..Ablations::default() };
         let options = Options { from: 2, to: 21, refresh: Seconds(3_600), parts, ..options(MOLDING, Protocol::WorkConserving) };
         let (records, ..) = with_policy(&mut easy(), &jobs, &Machine::new(64), 1, &options, &|_, _| ()).unwrap();
         records.iter().skip(1).map(|record| record.processors).collect::<Vec<u32>>()

@@ -13,7 +13,7 @@ use site_rules::submission::Request;
 
 /// What became of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RuleOutcome {
     /// It is not for such a request.
     OtherRequest,
     /// The user is exempt.
@@ -37,7 +37,7 @@ pub struct TracedRule {
     /// The rule.
     pub rule: RuleNumber,
     /// What became of it.
-    pub asked: Asked,
+    pub asked: RuleOutcome,
     /// How many steps it took.
     pub steps: u32,
     /// What it writes.
@@ -82,9 +82,9 @@ struct Reports(Vec<TracedRule>);
 impl Observer for Reports {
     fn rule(&mut self, report: &Report<'_, '_>) {
         let asked = match report.verdict {
-            Verdict::NotMatched => Asked::NotMatched,
-            Verdict::Matched => Asked::Matched,
-            Verdict::Failed(fault) => Asked::Failed(fault),
+            Verdict::NotMatched => RuleOutcome::NotMatched,
+            Verdict::Matched => RuleOutcome::Matched,
+            Verdict::Failed(fault) => RuleOutcome::Failed(fault),
         };
         self.0.push(TracedRule {
             rule: report.rule,
@@ -137,25 +137,25 @@ pub fn trace(rules: &RuleSet, described: &DescribedSubmission) -> Trace {
     }
 }
 
-fn why_not(rule: &Rule, described: &DescribedSubmission) -> Asked {
+fn why_not(rule: &Rule, described: &DescribedSubmission) -> RuleOutcome {
     let is_for_request = match described.request {
         Request::Submit => rule.on_submit,
         Request::Modify => rule.on_modify,
     };
     let user = &described.user;
     if !is_for_request {
-        Asked::OtherRequest
+        RuleOutcome::OtherRequest
     } else if (rule.bypassed_by_root && user.is_root) || (rule.bypassed_by_operators && user.is_operator) {
-        Asked::Bypassed
+        RuleOutcome::Bypassed
     } else {
-        Asked::NotReached
+        RuleOutcome::NotReached
     }
 }
 
 impl Trace {
     /// The rules that match.
     pub fn matched(&self) -> impl Iterator<Item = &TracedRule> {
-        self.rules.iter().filter(|rule| rule.asked == Asked::Matched)
+        self.rules.iter().filter(|rule| rule.asked == RuleOutcome::Matched)
     }
 
     /// The job with what is written.

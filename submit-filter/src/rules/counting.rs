@@ -8,7 +8,7 @@ use slurm_sys::memory::{CountsPage, HandOver};
 
 /// A rule that was asked about a request, with what came of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AskedRule {
     pub(crate) rule: RuleNumber,
     pub(crate) has_matched: bool,
     pub(crate) has_failed: bool,
@@ -66,7 +66,7 @@ impl Counting {
 
     /// Adds what became of the rules of a set that were asked about a request. What was asked
     /// before another set was taken up is no longer counted.
-    pub(crate) fn add(&self, rule_set: u64, asked: &[Asked]) {
+    pub(crate) fn add(&self, rule_set: u64, asked: &[AskedRule]) {
         let mut inner = self.0.lock();
         let Inner { owner, rule_set: counted, counts, page } = &mut *inner;
         if *counted != rule_set {

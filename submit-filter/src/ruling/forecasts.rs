@@ -3,7 +3,7 @@
 use crate::request;
 use crate::snapshot::Current;
 use crate::state::Located;
-use job_types::options::Asked;
+use job_types::options::UserOptions;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::site::{Partition, Site};
 use predictor_core::decisions::{Bounds, Submission};
@@ -34,7 +34,7 @@ impl<'a> SnapshotForecasts<'a> {
 
     /// What `answer` makes of the forecast in a partition; `None` where there is none.
     fn in_partition<T>(&self, current: &Current, partition: &Partition<'_>, answer: impl Fn(&WaitForecast<'_>) -> Option<T>) -> Option<T> {
-        let submission = self.submission.get_or_init(|| request::submission(self.description, Asked::default()));
+        let submission = self.submission.get_or_init(|| request::submission(self.description, UserOptions::default()));
         let snapshot = &current.snapshot;
         let size = submission.size(partition);
         let limit = Bounds::of(submission, partition, snapshot).limit();

@@ -9,7 +9,7 @@ use job_types::time::{Seconds, UnixTime};
 use learning::history::History;
 use predictor_core::decisions::limits::Applying;
 use predictor_core::decisions::site::{Partition, Site};
-use predictor_core::decisions::{Bounds, Situation, Submission};
+use predictor_core::decisions::{Bounds, DecisionInputs, Submission};
 use predictor_core::forecasts::forecast::{
     Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel,
     UNBOUNDED_S, UserSize, WaitClass, WaitForecast, WaitForecaster,
@@ -76,10 +76,10 @@ impl Cluster {
     /// # Panics
     /// Where the submission names a partition that is not this one.
     #[must_use]
-    pub fn situation<'a>(&'a self, submission: &'a Submission<'a>) -> Situation<'a, Cluster> {
+    pub fn situation<'a>(&'a self, submission: &'a Submission<'a>) -> DecisionInputs<'a, Cluster> {
         let (partition, policy) = submission.governed_by(self).unwrap();
         let bounds = Bounds::of(submission, &partition, self);
-        Situation { forecasts: self, partition, policy, submission, bounds, now: NOW, claimed: Claimed::default() }
+        DecisionInputs { forecasts: self, partition, policy, submission, bounds, now: NOW, claimed: Claimed::default() }
     }
 }
 

@@ -13,13 +13,13 @@ pub use model::{FREE_CPUS, JOB_CPUS, LIMIT, WAITING_JOBS, forecast_by, fork, sco
 
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{JobId, PartitionIndex, UserId};
-use job_types::options::{Asked, Mode, SuccessProbability};
+use job_types::options::{Mode, SuccessProbability, UserOptions};
 use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::{History, HistoryLimits};
 use predictor_core::decisions::site::Site;
-use predictor_core::decisions::{Bounds, NodeRange, Situation, Submission, TimeLimit, decide};
+use predictor_core::decisions::{Bounds, DecisionInputs, NodeRange, Submission, TimeLimit, decide};
 use predictor_core::forecasts::forecast::Claimed;
 use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::forecasts::wait_model::WaitModel;
@@ -203,7 +203,7 @@ pub fn free_cpus(at: UnixTime, free: Vec<(UnixTime, u32)>, pending_jobs: u32) ->
 
 /// A job on so many whole nodes for an hour, of [`USER`].
 #[must_use]
-pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
+pub fn submission(nodes: u32, asked: UserOptions) -> Submission<'static> {
     Submission {
         user: UserId(USER),
         partition: Some("batch"),
@@ -219,7 +219,7 @@ pub fn submission(nodes: u32, asked: Asked) -> Submission<'static> {
 #[must_use]
 pub fn reserved_job(site: &Cluster) -> ReservedJob {
     let success_probability = Some(SuccessProbability::AtLeast(0.9));
-    let submission = submission(4, Asked { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability, ..Asked::default() });
+    let submission = submission(4, UserOptions { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability, ..UserOptions::default() });
     let situation = site.situation(&submission);
     let decision = decide(&situation);
     let changes = decision.changes();
@@ -247,8 +247,8 @@ pub fn reserved_job(site: &Cluster) -> ReservedJob {
 /// # Panics
 /// Where the snapshot has no such partition.
 #[must_use]
-pub fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> Situation<'a, Snapshot<Vec<u8>>> {
+pub fn situation<'a>(snapshot: &'a Snapshot<Vec<u8>>, submission: &'a Submission<'a>) -> DecisionInputs<'a, Snapshot<Vec<u8>>> {
     let partition = snapshot.partition("batch").unwrap();
     let bounds = Bounds::of(submission, &partition, snapshot);
-    Situation { forecasts: snapshot, partition, policy: partition.policy, submission, bounds, now: NOW, claimed: Claimed::default() }
+    DecisionInputs { forecasts: snapshot, partition, policy: partition.policy, submission, bounds, now: NOW, claimed: Claimed::default() }
 }

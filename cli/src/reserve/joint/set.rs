@@ -1,7 +1,7 @@
 //! What is to be had on a cluster, and the cheapest set over several.
 
 use job_types::options::SuccessProbability;
-use predictor_core::decisions::{JointOption, JointReservation, NotReserved, Situation, joint_reservation, probabilities_to_ask};
+use predictor_core::decisions::{DecisionInputs, JointOption, JointReservation, NotReserved, joint_reservation, probabilities_to_ask};
 use predictor_core::snapshot::Snapshot;
 
 use super::ClusterReport;
@@ -20,7 +20,7 @@ pub(super) struct Choice {
 ///
 /// # Errors
 /// Why it gives nothing.
-pub(super) fn choices(situation: &Situation<'_, Snapshot<Vec<u8>>>) -> Result<Vec<Choice>, NotReserved> {
+pub(super) fn choices(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Result<Vec<Choice>, NotReserved> {
     let best = decided(situation, SuccessProbability::Best)?;
     let choice = |ask: f64| {
         let reservation = decided(situation, SuccessProbability::AtLeast(ask)).ok()?;

@@ -6,7 +6,7 @@
 
 use super::judged_behind;
 use crate::decisions::molding::{self, Assumption, OtherSize};
-use crate::decisions::{Context, Submission, Tie, TimeLimit};
+use crate::decisions::{DerivedInputs, FixedSizeReason, Submission, TimeLimit};
 use crate::forecasts::forecast::Forecaster;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -43,14 +43,14 @@ pub struct AlternativeSize {
 
 /// A job that the rule is asked about in the place of the submission.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct OtherJob {
     pub(super) size: Size,
     pub(super) limit: Option<Seconds>,
     pub(super) deadline: UnixTime,
 }
 
 /// What could be had in the place of this deadline, where `admits` asks the rule.
-pub(super) fn alternatives<F>(context: &Context<'_, F>, deadline: UnixTime, admits: impl FnMut(&Asked) -> bool) -> Alternatives
+pub(super) fn alternatives<F>(context: &DerivedInputs<'_, F>, deadline: UnixTime, admits: impl FnMut(&OtherJob) -> bool) -> Alternatives
 where
     F: Forecaster,
 {
@@ -64,14 +64,14 @@ where
 }
 
 /// Whether the rule admits the job as it would be decided about so.
-pub(super) fn admits<F>(context: &Context<'_, F>, asked: &Asked) -> bool
+pub(super) fn admits<F>(context: &DerivedInputs<'_, F>, asked: &OtherJob) -> bool
 where
     F: Forecaster,
 {
-    let Asked { size, limit, deadline } = *asked;
+    let OtherJob { size, limit, deadline } = *asked;
     let written = limit.map_or(TimeLimit::Unlimited, TimeLimit::Limited);
     let submission = Submission { deadline: Some(deadline), limit: written, ..context.submission.clone() };
-    let changed = Context { submission: &submission, size, limit, ..*context };
+    let changed = DerivedInputs { submission: &submission, size, limit, ..*context };
     let assumption = Assumption { delay: changed.delay_as_written(), starts_then: false };
     let candidate = molding::candidate(&changed, size.count(submission.unit()), &assumption).map(|(candidate, _)| candidate);
     matches!(judged_behind(&changed, candidate.as_ref(), deadline), Some(Ok(_)))
@@ -79,20 +79,20 @@ where
 
 /// Looks for what the rule admits.
 struct Search<'a, 'b, F, A> {
-    context: &'a Context<'b, F>,
+    context: &'a DerivedInputs<'b, F>,
     admits: A,
 }
 
 impl<F, A> Search<'_, '_, F, A>
 where
     F: Forecaster,
-    A: FnMut(&Asked) -> bool,
+    A: FnMut(&OtherJob) -> bool,
 {
     /// Doubles the time until the deadline until it is enough, and then halves the step between
     /// what is enough and what is not, down to a minute or a 64th.
     fn earliest_deadline(&mut self, deadline: UnixTime) -> Option<UnixTime> {
-        let Context { now, size, limit, .. } = *self.context;
-        let mut is_enough = |ahead: i64| (self.admits)(&Asked { size, limit, deadline: now + Seconds(ahead) });
+        let DerivedInputs { now, size, limit, .. } = *self.context;
+        let mut is_enough = |ahead: i64| (self.admits)(&OtherJob { size, limit, deadline: now + Seconds(ahead) });
         let farthest = (super::FARTHEST_DEADLINE - TIME_TO_TAKE).0;
         let mut too_little = (deadline - now).0.clamp(60, farthest);
         let mut enough = too_little;
@@ -122,12 +122,12 @@ where
     /// that all of the user's jobs of that size have kept to.
     fn size_that_keeps(&mut self, deadline: UnixTime) -> Option<AlternativeSize> {
         let context = self.context;
-        if !matches!(context.submission.tie, None | Some(Tie::Interactive)) {
+        if !matches!(context.submission.tie, None | Some(FixedSizeReason::Interactive)) {
             return None;
         }
         let keeps = |other: &OtherSize| {
             let mut limits = other.limits.iter().flatten();
-            let limit = *limits.find(|limit| (self.admits)(&Asked { size: other.size, limit: **limit, deadline }))?;
+            let limit = *limits.find(|limit| (self.admits)(&OtherJob { size: other.size, limit: **limit, deadline }))?;
             let other_limit = limit.filter(|limit| context.limit != Some(*limit));
             Some(AlternativeSize { count: other.count, tasks: other.tasks, limit: other_limit })
         };
@@ -142,7 +142,7 @@ where
         let needed = needed.max(context.submission.shortest_limit.unwrap_or(Seconds::MINUTE));
         let mut enough = needed.minutes_rounded_up();
         let mut too_long = context.limit.unwrap_or(deadline - context.now).minutes_rounded_up();
-        let mut keeps = |minutes: i64| (self.admits)(&Asked { size: context.size, limit: Some(Seconds(minutes * 60)), deadline });
+        let mut keeps = |minutes: i64| (self.admits)(&OtherJob { size: context.size, limit: Some(Seconds(minutes * 60)), deadline });
         if enough >= too_long || !keeps(enough) {
             return None;
         }

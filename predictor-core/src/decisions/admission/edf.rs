@@ -2,12 +2,16 @@
 //! only where even a start now would not do (Yeo and Buyya 2006, 4).
 
 use super::{Admitted, Alternatives, NotAdmitted};
-use crate::decisions::{Candidate, Context, LIMIT_ROUNDING};
+use crate::decisions::{Candidate, DerivedInputs, LIMIT_ROUNDING};
 use job_types::policy::Admission;
 use job_types::time::UnixTime;
 
 /// By the time limit of the job, which is its user's estimate; a job without one has none.
-pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Result<Admitted, NotAdmitted> {
+pub(super) fn admission<F>(
+    context: &DerivedInputs<'_, F>,
+    decided: Option<&Candidate>,
+    deadline: UnixTime,
+) -> Result<Admitted, NotAdmitted> {
     let begin = context.now + context.delay_as_written();
     let limit = decided.map_or(context.limit, |decided| decided.limit);
     if limit.is_some_and(|limit| begin + limit + LIMIT_ROUNDING <= deadline) {

@@ -16,7 +16,7 @@ pub use shares::GivenShare;
 pub use uncertain::SharingRequest;
 
 use super::molding::{self, Assumption};
-use super::{Candidate, Context, Obstacle, Placement, Submission, Tie};
+use super::{Candidate, DerivedInputs, FixedSizeReason, Placement, StartBlocker, Submission};
 use crate::forecasts::forecast::Forecaster;
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
@@ -49,7 +49,7 @@ pub enum NotAdmitted {
     /// The deadline is too far ahead to be forecast.
     TooFar,
     /// Something else decides when it starts.
-    Obstacle(Obstacle),
+    Obstacle(StartBlocker),
     /// Its time limit does not fit before the deadline, even if it starts at once.
     BeyondLimit {
         /// What could be had.
@@ -89,7 +89,7 @@ pub enum LeftToSlurm {
     /// The rule is one of nodes that jobs share.
     NotShared,
     /// The rule chooses the nodes, which something else in the job does already.
-    Tied(Tie),
+    Tied(FixedSizeReason),
     /// The rule chooses the nodes, and not every node will do.
     Placed(Placement),
     /// The rule is one of nodes that jobs share, and the job wants whole nodes.
@@ -116,9 +116,9 @@ impl fmt::Display for NotAdmitted {
             NotAdmitted::InThePast => f.write_str("the deadline has already passed"),
             NotAdmitted::TooFar => f.write_str("the deadline is more than a year ahead"),
             NotAdmitted::Obstacle(obstacle) => f.write_str(match obstacle {
-                Obstacle::Dependency => "--dependency lets other jobs decide when this one starts; give only one of it and --deadline",
-                Obstacle::Held => "a held job does not start by itself; submit it without --hold or --priority=0",
-                Obstacle::Reservation => "the job runs inside a reservation of Slurm's, of which no forecast is made",
+                StartBlocker::Dependency => "--dependency lets other jobs decide when this one starts; give only one of it and --deadline",
+                StartBlocker::Held => "a held job does not start by itself; submit it without --hold or --priority=0",
+                StartBlocker::Reservation => "the job runs inside a reservation of Slurm's, of which no forecast is made",
             }),
             NotAdmitted::BeyondLimit { .. } => f.write_str("its time limit does not fit before the deadline"),
             NotAdmitted::Unlikely { probability, wanted, .. } => {
@@ -184,27 +184,29 @@ pub(super) enum Verdict {
 
 /// Whether a job with a deadline starts at once if it is admitted, because it shares its nodes: it
 /// needs all of the time that is left to it.
-pub(super) fn starts_at_once<F>(context: &Context<'_, F>) -> bool {
+pub(super) fn starts_at_once<F>(context: &DerivedInputs<'_, F>) -> bool {
     context.submission.deadline.is_some() && shares_nodes(context) && left(context).is_none()
 }
 
 /// Why a deadline stays Slurm's own under the partition's rule, if it does.
-fn left<F>(context: &Context<'_, F>) -> Option<LeftToSlurm> {
+fn left<F>(context: &DerivedInputs<'_, F>) -> Option<LeftToSlurm> {
     let (submission, rule) = (context.submission, context.policy.admission);
     match submission.tie {
-        Some(Tie::Heterogeneous) => Some(LeftToSlurm::Heterogeneous),
+        Some(FixedSizeReason::Heterogeneous) => Some(LeftToSlurm::Heterogeneous),
         _ if submission.chooses_clusters => Some(LeftToSlurm::ChoosesClusters),
         // By time limits alone, what holds for one of its jobs holds for each.
         _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
         _ if !shares_nodes(context) => None,
-        Some(tie @ (Tie::NodeList | Tie::SeveralPartitions | Tie::CountedFeatures)) => Some(LeftToSlurm::Tied(tie)),
+        Some(tie @ (FixedSizeReason::NodeList | FixedSizeReason::SeveralPartitions | FixedSizeReason::CountedFeatures)) => {
+            Some(LeftToSlurm::Tied(tie))
+        }
         _ if submission.whole_nodes => Some(LeftToSlurm::WholeNodes),
         _ => submission.placement.map(LeftToSlurm::Placed),
     }
 }
 
 /// Whether a job is admitted as it was decided.
-pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>) -> Verdict
+pub(super) fn admission<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>) -> Verdict
 where
     F: Forecaster,
 {
@@ -238,7 +240,7 @@ where
 }
 
 /// Whether the rule chooses nodes that jobs share in time.
-fn shares_nodes<F>(context: &Context<'_, F>) -> bool {
+fn shares_nodes<F>(context: &DerivedInputs<'_, F>) -> bool {
     let rule = context.policy.admission;
     rule.shares_nodes() || (rule.chooses_shared_nodes() && !context.partition.shared_nodes.is_empty())
 }
@@ -246,7 +248,7 @@ fn shares_nodes<F>(context: &Context<'_, F>) -> bool {
 /// What the partition's rule says of a job, as it was decided, and a deadline, behind what was
 /// admitted since slurmctld's queue was read. What could be had instead is found by asking this
 /// again.
-fn judged_behind<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Granted, NotAdmitted>>
+fn judged_behind<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Granted, NotAdmitted>>
 where
     F: Forecaster,
 {
@@ -257,7 +259,7 @@ where
     // As if the time that the others take were gone already.
     let earlier = deadline - ahead;
     let submission = Submission { deadline: Some(earlier), ..context.submission.clone() };
-    let changed = Context { submission: &submission, ..*context };
+    let changed = DerivedInputs { submission: &submission, ..*context };
     let assumption = Assumption { delay: changed.delay_as_written(), starts_then: false };
     let count = decided.map_or(context.size.count(submission.unit()), |decided| decided.count);
     let candidate = molding::candidate(&changed, count, &assumption).map(|(candidate, _)| candidate);
@@ -272,7 +274,7 @@ where
 ///
 /// By time limits alone nobody's work counts: that is for the order by deadline. Where jobs share
 /// nodes, the shares of those that were admitted since are on their nodes.
-fn work_ahead<F>(context: &Context<'_, F>) -> Seconds {
+fn work_ahead<F>(context: &DerivedInputs<'_, F>) -> Seconds {
     if context.policy.admission != Admission::Probability || shares_nodes(context) {
         return Seconds::ZERO;
     }
@@ -282,7 +284,7 @@ fn work_ahead<F>(context: &Context<'_, F>) -> Seconds {
 
 /// What the partition's rule says of a job, as it was decided, and a deadline; `None` where the
 /// rule does not fit the partition.
-fn judged<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Granted, NotAdmitted>>
+fn judged<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Result<Granted, NotAdmitted>>
 where
     F: Forecaster,
 {

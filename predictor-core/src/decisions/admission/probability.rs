@@ -14,9 +14,9 @@
 //!    ([`DeadlineHistory::starts_within`]), and the probability is corrected by how such promises
 //!    were kept ([`DeadlineHistory::corrected`]).
 //! 4. **A job that runs long leaves room** for those that will come: the longer it is expected to
-//!    run, the more CPUs have to be free beside it ([`Terms`]). It begins when there is so much
-//!    room, which may be later than it could. Without that, long jobs with much time would keep all
-//!    CPUs from short jobs that have little.
+//!    run, the more CPUs have to be free beside it ([`RoomBesideJob`]). It begins when there is so
+//!    much room, which may be later than it could. Without that, long jobs with much time would
+//!    keep all CPUs from short jobs that have little.
 //!
 //! What was admitted since the queue was read has one place in the plan before the job: all of its
 //! CPUs together, for as long as its jobs are expected to run in the mean, at the earliest moment
@@ -28,7 +28,7 @@
 
 use super::{Admitted, Alternatives, FARTHEST_DEADLINE, NotAdmitted};
 use crate::decisions::deadline_methods::room::{Room, steps_behind};
-use crate::decisions::{Candidate, Context};
+use crate::decisions::{Candidate, DerivedInputs};
 use crate::forecasts::deadline_history::DeadlineHistory;
 use crate::forecasts::deadline_run_times::{unknown, weighed};
 use crate::forecasts::forecast::{Claimed, Forecaster, FreePlan};
@@ -39,7 +39,7 @@ use job_types::time::{Seconds, UnixTime};
 
 /// How much room is left beside a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Terms {
+struct RoomBesideJob {
     /// A job that is expected to run no longer leaves none.
     short: Seconds,
     /// How often that doubles until a job leaves the most.
@@ -48,14 +48,14 @@ struct Terms {
     most: f64,
 }
 
-impl Default for Terms {
+impl Default for RoomBesideJob {
     /// Chosen by what they were worth on workload logs: docs/deadlines.md.
-    fn default() -> Terms {
-        Terms { short: Seconds(600), doublings: 8.0, most: 0.6 }
+    fn default() -> RoomBesideJob {
+        RoomBesideJob { short: Seconds(600), doublings: 8.0, most: 0.6 }
     }
 }
 
-impl Terms {
+impl RoomBesideJob {
     /// The CPUs, of so many, that have to be free beside a job that is expected to run so long.
     fn room_beside(&self, run_time: Seconds, all: u32) -> u64 {
         if run_time <= self.short {
@@ -76,7 +76,7 @@ struct Prospect {
 }
 
 /// By the plan of the queue, or by the wait that is forecast for the job as it was decided.
-pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Result<Admitted, NotAdmitted>
+pub(super) fn admission<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Result<Admitted, NotAdmitted>
 where
     F: Forecaster,
 {
@@ -117,7 +117,7 @@ pub(in crate::decisions) struct DeadlinePlan {
 
 impl DeadlinePlan {
     /// `None` where the queue is not planned or nobody has learnt from deadlines.
-    fn of<F>(context: &Context<'_, F>) -> Option<DeadlinePlan>
+    fn of<F>(context: &DerivedInputs<'_, F>) -> Option<DeadlinePlan>
     where
         F: Forecaster,
     {
@@ -135,7 +135,7 @@ impl DeadlinePlan {
         })
     }
 
-    fn in_decision<'a, F>(context: &Context<'a, F>) -> Option<&'a DeadlinePlan>
+    fn in_decision<'a, F>(context: &DerivedInputs<'a, F>) -> Option<&'a DeadlinePlan>
     where
         F: Forecaster,
     {
@@ -144,7 +144,7 @@ impl DeadlinePlan {
 }
 
 /// How the job as decided fares by the plan; `None` where there is none.
-fn prospect<F>(context: &Context<'_, F>, decided: &Candidate, deadline: UnixTime) -> Option<Prospect>
+fn prospect<F>(context: &DerivedInputs<'_, F>, decided: &Candidate, deadline: UnixTime) -> Option<Prospect>
 where
     F: Forecaster,
 {
@@ -160,7 +160,7 @@ where
 
     let all = partition.cpus;
     let cpus = u64::from(decided.size.cpus);
-    let beside = Some(Terms::default().room_beside(expected, all)).filter(|beside| cpus + beside <= u64::from(all)).unwrap_or(0);
+    let beside = Some(RoomBesideJob::default().room_beside(expected, all)).filter(|beside| cpus + beside <= u64::from(all)).unwrap_or(0);
     let not_before = now + context.delay_as_written();
     let giving_way = |job: &&PromisedJob| job.gives_way(deadline, expected);
     let room = Room::before(steps, admitted.iter().filter(giving_way), not_before, cpus + beside);
@@ -179,7 +179,7 @@ where
 /// expected to be used in the mean; `None` where nothing was claimed.
 ///
 /// By everybody whose jobs were admitted, or by the user alone, if that is more.
-fn place_of_claimed<F>(context: &Context<'_, F>) -> Option<(u64, Seconds)> {
+fn place_of_claimed<F>(context: &DerivedInputs<'_, F>) -> Option<(u64, Seconds)> {
     let Claimed { admitted, partition, .. } = context.claimed;
     let claims = if partition.cpus > admitted.cpus { partition } else { admitted };
     let length = claims.expected_work.checked_div(claims.cpus)?;
@@ -188,7 +188,7 @@ fn place_of_claimed<F>(context: &Context<'_, F>) -> Option<(u64, Seconds)> {
 
 /// Whether there is a plan of the queue with a place for what was claimed since, so that it counts
 /// where it will run, and not as work that all others have to wait for.
-pub(super) fn has_place_for_claimed<F>(context: &Context<'_, F>) -> bool
+pub(super) fn has_place_for_claimed<F>(context: &DerivedInputs<'_, F>) -> bool
 where
     F: Forecaster,
 {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_longer_a_job_runs_the_more_room_it_leaves() {
-        let beside = |run_s| Terms::default().room_beside(Seconds(run_s), 1_000);
+        let beside = |run_s| RoomBesideJob::default().room_beside(Seconds(run_s), 1_000);
         assert_eq!([600, 1_200, 4_800, 38_400, 153_600].map(beside), [0, 75, 225, 450, 600]);
     }
 }

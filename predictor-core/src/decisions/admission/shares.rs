@@ -9,7 +9,7 @@
 use super::{Admitted, Alternatives, Granted, NotAdmitted};
 use crate::decisions::deadline_methods::{NeededShare, Newcomer, libra, libra_risk};
 use crate::decisions::shared_nodes::{SharedNode, SharingJob};
-use crate::decisions::{Candidate, Context};
+use crate::decisions::{Candidate, DerivedInputs};
 use job_types::policy::Admission;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -41,7 +41,7 @@ struct Request {
 
 impl Request {
     /// `None` for a job without a time limit, of which nothing is known.
-    fn of<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Request> {
+    fn of<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Option<Request> {
         let (size, limit) = decided.map_or((context.size, context.limit), |decided| (decided.size, decided.limit));
         let nodes = size.nodes.max(1);
         let begin = context.now + context.delay_as_written();
@@ -102,7 +102,7 @@ impl Request {
 /// Whether enough nodes have what the job needs, and which it gets; `None` where the partition's
 /// nodes are not shared.
 pub(super) fn admission<F>(
-    context: &Context<'_, F>,
+    context: &DerivedInputs<'_, F>,
     decided: Option<&Candidate>,
     deadline: UnixTime,
 ) -> Option<Result<Granted, NotAdmitted>> {
@@ -132,7 +132,7 @@ pub(super) fn admission<F>(
 /// The time limit that leaves a job time until its deadline, as far as there is no shorter bound;
 /// `None` where its estimate is no shorter.
 pub(super) fn limit_until<F>(
-    context: &Context<'_, F>,
+    context: &DerivedInputs<'_, F>,
     size: Size,
     begin: UnixTime,
     deadline: UnixTime,
@@ -145,7 +145,7 @@ pub(super) fn limit_until<F>(
 
 /// The earliest deadline and the longest time limit that the nodes have a share for: what their
 /// shares say, without asking the rule again.
-pub(super) fn alternatives<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Alternatives {
+pub(super) fn alternatives<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Alternatives {
     let request = Request::of(context, decided, deadline);
     let Some(request) = request else { return Alternatives::default() };
     let Some(share) = request.largest_share(context.partition.shared_nodes) else { return Alternatives::default() };

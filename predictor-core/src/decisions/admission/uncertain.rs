@@ -5,12 +5,12 @@
 //! nodes go by the user's estimate, which is the time limit, as where [`shares`](super::shares)
 //! admits.
 
-use super::alternatives::{self, Asked};
+use super::alternatives::{self, OtherJob};
 use super::shares::{GivenShare, limit_until};
 use super::{Admitted, Alternatives, Granted, NotAdmitted};
-use crate::decisions::deadline_methods::{Bar, Chance, NodeLoad, UncertainJob};
+use crate::decisions::deadline_methods::{NodeLoad, OnTimeProbability, Threshold, UncertainJob};
 use crate::decisions::shared_nodes::{SharedNode, SharingJob};
-use crate::decisions::{Candidate, Context};
+use crate::decisions::{Candidate, DerivedInputs};
 use crate::forecasts::deadline_history::DeadlineHistory;
 use crate::forecasts::deadline_run_times::on_shared_nodes;
 use crate::forecasts::forecast::{Forecaster, RunTimeForecast};
@@ -44,7 +44,7 @@ pub struct SharingRequest<'a> {
 impl SharingRequest<'_> {
     /// Chooses among nodes. `chosen` gets their places, ascending, or nothing where there are too
     /// few. Also says what the job adds to each.
-    pub fn choose(&self, nodes: &[SharedNode], bar: &Bar<'_>, chosen: &mut Vec<u32>) -> (Chance, SharingJob) {
+    pub fn choose(&self, nodes: &[SharedNode], bar: &Threshold<'_>, chosen: &mut Vec<u32>) -> (OnTimeProbability, SharingJob) {
         let run_times = self.run_times(bar);
         let job = self.job(&run_times, bar);
         let load = |place: u32| nodes.get(place as usize).and_then(|node| node.load(self.cpus));
@@ -53,22 +53,22 @@ impl SharingRequest<'_> {
     }
 
     /// Whether it would be taken on nodes with these loads.
-    fn is_taken(&self, nodes: &[NodeLoad], bar: &Bar<'_>) -> bool {
+    fn is_taken(&self, nodes: &[NodeLoad], bar: &Threshold<'_>) -> bool {
         self.job(&self.run_times(bar), bar).is_taken(nodes)
     }
 
-    fn run_times(&self, bar: &Bar<'_>) -> Vec<(f64, f64)> {
+    fn run_times(&self, bar: &Threshold<'_>) -> Vec<(f64, f64)> {
         on_shared_nodes(self.past, self.limit, self.deadline - self.submitted, &bar.history().given)
     }
 
-    fn job<'b>(&self, run_times: &'b [(f64, f64)], bar: &'b Bar<'b>) -> UncertainJob<'b> {
+    fn job<'b>(&self, run_times: &'b [(f64, f64)], bar: &'b Threshold<'b>) -> UncertainJob<'b> {
         let SharingRequest { begin, deadline, nodes, cpus, .. } = *self;
         UncertainJob { run_times, begin, deadline, nodes: nodes.max(1) as usize, cpus, bar }
     }
 }
 
 /// A job at a size, with a time limit and a deadline.
-fn request<'a, F>(context: &Context<'a, F>, size: Size, limit: Option<Seconds>, deadline: UnixTime) -> SharingRequest<'a>
+fn request<'a, F>(context: &DerivedInputs<'a, F>, size: Size, limit: Option<Seconds>, deadline: UnixTime) -> SharingRequest<'a>
 where
     F: Forecaster,
 {
@@ -86,41 +86,41 @@ where
 }
 
 /// What jobs with deadlines have taught in the partition.
-fn history<F: Forecaster>(context: &Context<'_, F>) -> DeadlineHistory {
+fn history<F: Forecaster>(context: &DerivedInputs<'_, F>) -> DeadlineHistory {
     context.forecasts.deadline_history(context.partition.index).unwrap_or_default()
 }
 
 /// Whether enough nodes have room for the job as it was decided, and which it gets.
-pub(super) fn admission<F>(context: &Context<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Result<Granted, NotAdmitted>
+pub(super) fn admission<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Result<Granted, NotAdmitted>
 where
     F: Forecaster,
 {
     let (size, limit) = decided.map_or((context.size, context.limit), |decided| (decided.size, decided.limit));
     let (request, history, wanted) = (request(context, size, limit, deadline), history(context), context.policy.deadline_probability);
     let mut nodes = Vec::new();
-    let (chance, job) = request.choose(context.partition.shared_nodes, &Bar::new(wanted, &history), &mut nodes);
+    let (chance, job) = request.choose(context.partition.shared_nodes, &Threshold::new(wanted, &history), &mut nodes);
     let alternatives = Alternatives::default();
     match chance {
-        Chance::Taken { probability } => {
+        OnTimeProbability::Taken { probability } => {
             let admitted =
                 Admitted { by: Admission::Probability, deadline, probability: Some(probability), wanted: Some(wanted), begin: None };
             let estimate = limit.unwrap_or(deadline - request.begin);
             let given = GivenShare { nodes, job, estimate, limit: limit_until(context, size, request.begin, deadline, estimate) };
             Ok(Granted { admitted, share: Some(given) })
         }
-        Chance::Unlikely { probability } => Err(NotAdmitted::Unlikely { probability, wanted, alternatives }),
-        Chance::TooFewNodes { suitable } => Err(NotAdmitted::NoShare { nodes: request.nodes, suitable, alternatives }),
+        OnTimeProbability::Unlikely { probability } => Err(NotAdmitted::Unlikely { probability, wanted, alternatives }),
+        OnTimeProbability::TooFewNodes { suitable } => Err(NotAdmitted::NoShare { nodes: request.nodes, suitable, alternatives }),
     }
 }
 
 /// What could be had: the earliest deadline, a size and a time limit that are admitted on the nodes
 /// that have most left.
-pub(super) fn alternatives<F>(context: &Context<'_, F>, deadline: UnixTime) -> Alternatives
+pub(super) fn alternatives<F>(context: &DerivedInputs<'_, F>, deadline: UnixTime) -> Alternatives
 where
     F: Forecaster,
 {
     let history = history(context);
-    let bar = Bar::new(context.policy.deadline_probability, &history);
+    let bar = Threshold::new(context.policy.deadline_probability, &history);
     let all = context.partition.shared_nodes;
     let roomiest = |nodes: u32, cpus: u32| {
         let mut loads: Vec<NodeLoad> = all.iter().filter_map(|node| node.load(cpus)).collect();
@@ -129,7 +129,7 @@ where
     };
     // Most that is asked about is of one size.
     let mut last: Option<((u32, u32), Vec<NodeLoad>)> = None;
-    let admits = |asked: &Asked| {
+    let admits = |asked: &OtherJob| {
         let request = request(context, asked.size, asked.limit, asked.deadline);
         let size = (request.nodes, request.cpus);
         let known = last.take().filter(|(of, _)| *of == size).unwrap_or_else(|| (size, roomiest(request.nodes, request.cpus)));

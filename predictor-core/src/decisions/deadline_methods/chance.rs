@@ -41,12 +41,12 @@ pub struct UncertainJob<'a> {
     /// Its CPUs on each of them.
     pub cpus: u32,
     /// How likely it has to be that all on a node are done in time.
-    pub bar: &'a Bar<'a>,
+    pub bar: &'a Threshold<'a>,
 }
 
 /// How likely it has to be that all on a node are done in time.
 #[derive(Clone, Copy, Debug)]
-pub struct Bar<'a> {
+pub struct Threshold<'a> {
     /// The probability that is wanted.
     wanted: f64,
     /// The one that is asked of a forecast, by how promises were kept.
@@ -56,7 +56,7 @@ pub struct Bar<'a> {
     history: &'a DeadlineHistory,
 }
 
-impl<'a> Bar<'a> {
+impl<'a> Threshold<'a> {
     /// For a probability that is wanted, by what jobs with deadlines have taught.
     #[must_use]
     pub fn new(wanted: f64, history: &'a DeadlineHistory) -> Self {
@@ -99,7 +99,7 @@ impl<'a> Bar<'a> {
 
 /// Whether there are nodes for a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Chance {
+pub enum OnTimeProbability {
     /// There are.
     Taken {
         /// The probability with which all on the worst of them are done in time.
@@ -169,11 +169,11 @@ impl UncertainJob<'_> {
     /// Chooses among `count` nodes whose loads are computed as they are looked at; of a node that
     /// is out of the question there is none. `chosen` gets their places, ascending, or nothing
     /// where there are too few.
-    pub fn choose_among(&self, count: u32, load: impl Fn(u32) -> Option<NodeLoad>, chosen: &mut Vec<u32>) -> Chance {
+    pub fn choose_among(&self, count: u32, load: impl Fn(u32) -> Option<NodeLoad>, chosen: &mut Vec<u32>) -> OnTimeProbability {
         chosen.clear();
         let alone = self.alone();
         if alone.is_nan() || alone < self.bar.asked {
-            return Chance::Unlikely { probability: self.bar.told(alone.clamp(0.0, 1.0)) };
+            return OnTimeProbability::Unlikely { probability: self.bar.told(alone.clamp(0.0, 1.0)) };
         }
         let wanted = self.wanted();
         let suitable = |place: u32| {
@@ -182,7 +182,7 @@ impl UncertainJob<'_> {
         };
         let mut suitable: Vec<(f64, u32)> = (0..count).filter_map(suitable).collect();
         if suitable.len() < self.nodes {
-            return Chance::TooFewNodes { suitable: u32::try_from(suitable.len()).unwrap_or(u32::MAX) };
+            return OnTimeProbability::TooFewNodes { suitable: u32::try_from(suitable.len()).unwrap_or(u32::MAX) };
         }
         if suitable.len() > self.nodes && self.nodes > 0 {
             suitable.select_nth_unstable_by(self.nodes - 1, |one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
@@ -192,7 +192,7 @@ impl UncertainJob<'_> {
         chosen.sort_unstable();
         let fitting = chosen.iter().filter_map(|place| load(*place)).map(|node| fit(&node, wanted.share));
         let probability = fitting.fold(alone.min(1.0), f64::min).max(self.bar.asked);
-        Chance::Taken { probability: self.bar.told(probability) }
+        OnTimeProbability::Taken { probability: self.bar.told(probability) }
     }
 }
 
@@ -232,13 +232,13 @@ mod tests {
     const NOW: UnixTime = UnixTime(1_000);
 
     /// What of `nodes` a job gets that has 1,000 s, with a probability of 0.9.
-    fn chosen(nodes: &[NodeLoad], run_times: &[(f64, f64)], count: usize) -> (Chance, Vec<u32>) {
+    fn chosen(nodes: &[NodeLoad], run_times: &[(f64, f64)], count: usize) -> (OnTimeProbability, Vec<u32>) {
         let mut chosen = vec![7; 3];
         let history = DeadlineHistory::default();
-        let bar = Bar::new(0.9, &history);
+        let bar = Threshold::new(0.9, &history);
         let job = UncertainJob { run_times, begin: NOW, deadline: NOW + Seconds(1_000), nodes: count, cpus: 1, bar: &bar };
         let chance = job.choose_among(nodes.len() as u32, |place| nodes.get(place as usize).copied(), &mut chosen);
-        assert_eq!(job.is_taken(nodes), matches!(chance, Chance::Taken { .. }));
+        assert_eq!(job.is_taken(nodes), matches!(chance, OnTimeProbability::Taken { .. }));
         (chance, chosen)
     }
 
@@ -251,9 +251,9 @@ mod tests {
     #[test]
     fn the_less_sure_shares_are_the_more_of_a_node_is_kept_free() {
         let run_times = [(200.0, 1.0)];
-        assert!(matches!(chosen(&[load(&[(0.7, 0.0)])], &run_times, 1).0, Chance::Taken { .. }));
-        assert_eq!(chosen(&[load(&[(0.7, 0.01)])], &run_times, 1), (Chance::TooFewNodes { suitable: 0 }, vec![]));
-        assert!(matches!(chosen(&[load(&[(0.7, 0.0025)])], &run_times, 1).0, Chance::Taken { .. }));
+        assert!(matches!(chosen(&[load(&[(0.7, 0.0)])], &run_times, 1).0, OnTimeProbability::Taken { .. }));
+        assert_eq!(chosen(&[load(&[(0.7, 0.01)])], &run_times, 1), (OnTimeProbability::TooFewNodes { suitable: 0 }, vec![]));
+        assert!(matches!(chosen(&[load(&[(0.7, 0.0025)])], &run_times, 1).0, OnTimeProbability::Taken { .. }));
     }
 
     #[test]
@@ -261,22 +261,22 @@ mod tests {
         let nodes = [load(&[(0.3, 0.0)]), load(&[(0.1, 0.0)]), load(&[]), load(&[(0.1, 0.09)])];
         assert_eq!(chosen(&nodes, &[(100.0, 1.0)], 1).1, [2]);
         assert_eq!(chosen(&nodes, &[(100.0, 1.0)], 3).1, [0, 1, 2]);
-        assert_eq!(chosen(&nodes, &[(100.0, 1.0)], 5), (Chance::TooFewNodes { suitable: 4 }, vec![]));
+        assert_eq!(chosen(&nodes, &[(100.0, 1.0)], 5), (OnTimeProbability::TooFewNodes { suitable: 4 }, vec![]));
     }
 
     #[test]
     fn nobody_joins_a_job_whose_deadline_has_passed() {
         let mut late = NodeLoad::IDLE;
         late.add_uncertain(NeededShare::sure(0.0), NOW);
-        assert_eq!(chosen(&[late], &[(100.0, 1.0)], 1).0, Chance::TooFewNodes { suitable: 0 });
+        assert_eq!(chosen(&[late], &[(100.0, 1.0)], 1).0, OnTimeProbability::TooFewNodes { suitable: 0 });
     }
 
     #[test]
     fn a_job_that_is_not_likely_done_even_alone_is_refused_for_that() {
         let (chance, _) = chosen(&[load(&[])], &[(500.0, 0.6), (2_000.0, 0.4)], 1);
-        assert_eq!(chance, Chance::Unlikely { probability: 0.6 });
-        assert!(matches!(chosen(&[load(&[])], &[(500.0, 0.95), (2_000.0, 0.05)], 1).0, Chance::Taken { .. }));
-        assert!(matches!(chosen(&[load(&[])], &[], 1).0, Chance::Unlikely { .. }), "nothing is known");
+        assert_eq!(chance, OnTimeProbability::Unlikely { probability: 0.6 });
+        assert!(matches!(chosen(&[load(&[])], &[(500.0, 0.95), (2_000.0, 0.05)], 1).0, OnTimeProbability::Taken { .. }));
+        assert!(matches!(chosen(&[load(&[])], &[], 1).0, OnTimeProbability::Unlikely { .. }), "nothing is known");
     }
 
     #[test]
@@ -302,12 +302,12 @@ mod tests {
             run_times.iter_mut().for_each(|(_, weight)| *weight /= sum);
             let (chance, places) = chosen(&nodes, &run_times, count);
             match chance {
-                Chance::Taken { probability } => {
+                OnTimeProbability::Taken { probability } => {
                     prop_assert!((0.9..=1.0).contains(&probability) && places.len() == count && places.is_sorted());
                     prop_assert!(places.iter().all(|place| nodes[*place as usize].total_share < 1.0 + 1e-6));
                 }
-                Chance::Unlikely { probability } => prop_assert!(probability < 0.9 && places.is_empty()),
-                Chance::TooFewNodes { suitable } => prop_assert!((suitable as usize) < count && places.is_empty()),
+                OnTimeProbability::Unlikely { probability } => prop_assert!(probability < 0.9 && places.is_empty()),
+                OnTimeProbability::TooFewNodes { suitable } => prop_assert!((suitable as usize) < count && places.is_empty()),
             }
         }
     }

@@ -32,7 +32,7 @@ pub mod risk;
 pub mod room;
 pub mod share;
 
-pub use chance::{Bar, Chance, UncertainJob};
+pub use chance::{OnTimeProbability, Threshold, UncertainJob};
 pub use needed_share::NeededShare;
 pub use node::{Newcomer, NodeLoad};
 pub use projection::SparePower;

@@ -1,6 +1,6 @@
 //! Sizes of a submission, with what is forecast for each.
 
-use super::super::{Context, Limit};
+use super::super::{DerivedInputs, Limit};
 use crate::forecasts::forecast::{Forecaster, RunTimeRange, WaitForecast, point};
 use job_types::record::WaitSource;
 use job_types::size::Size;
@@ -77,7 +77,11 @@ pub(super) enum NoDraft {
 }
 
 /// Forecasts sizes, all their waits at once.
-pub(super) fn forecast<F>(context: &Context<'_, F>, drafts: Vec<Draft>, assumption: &Assumption) -> Vec<(Candidate, Vec<RunTimeRange>)>
+pub(super) fn forecast<F>(
+    context: &DerivedInputs<'_, F>,
+    drafts: Vec<Draft>,
+    assumption: &Assumption,
+) -> Vec<(Candidate, Vec<RunTimeRange>)>
 where
     F: Forecaster,
 {

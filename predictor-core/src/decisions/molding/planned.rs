@@ -1,7 +1,7 @@
-//! Molding by a plan of the queue, where the daemon has published one: [`Terms`] decide.
+//! Molding by a plan of the queue, where the daemon has published one: [`ScalingModel`] decides.
 
-use super::super::choice::{Offer, Terms, earliest, limit_at, sizes_to_try};
-use super::super::{Context, LeastGain};
+use super::super::choice::{Offer, ScalingModel, earliest, limit_at, sizes_to_try};
+use super::super::{DerivedInputs, LeastGain};
 use super::candidate::{Assumption, Candidate, Draft, NoDraft, forecast};
 use super::result::{Forbidden, Molding, NotMolded};
 use super::sizes::{allowed_counts, candidate_counts, resize};
@@ -11,7 +11,7 @@ use job_types::time::Seconds;
 /// Looks for a better size than the one as written by the plan of its partition. `None` where no
 /// plan can say: there is none, it is not complete, or something else than the soonest end is asked
 /// for, now.
-pub(super) fn best<F>(context: &Context<'_, F>, written: &Draft, assumption: &Assumption) -> Option<Molding>
+pub(super) fn best<F>(context: &DerivedInputs<'_, F>, written: &Draft, assumption: &Assumption) -> Option<Molding>
 where
     F: Forecaster,
 {
@@ -19,7 +19,7 @@ where
         return None;
     }
     let plan = context.forecasts.queue_plan(context.partition.index)?;
-    let terms = Terms::default();
+    let terms = ScalingModel::default();
     let run_time = point(&written.ranges).max(Seconds(1));
     let cpus_written = written.size.cpus;
     let claimed = &context.claimed.partition;
@@ -77,8 +77,8 @@ where
 
 /// An offer, if it gains so much that the change is worth it.
 fn worth_it<F>(
-    context: &Context<'_, F>,
-    terms: &Terms,
+    context: &DerivedInputs<'_, F>,
+    terms: &ScalingModel,
     run_time: Seconds,
     as_written: Offer,
     (offer, draft): (Offer, Draft),
@@ -93,7 +93,7 @@ fn worth_it<F>(
 
 /// Sizes to try: those that the user named; or else parts of the size as written and its double
 /// where they asked for it, and those that they have run where nobody did.
-fn counts<F>(context: &Context<'_, F>, written: u32) -> Vec<u32>
+fn counts<F>(context: &DerivedInputs<'_, F>, written: u32) -> Vec<u32>
 where
     F: Forecaster,
 {
@@ -106,7 +106,7 @@ where
 }
 
 /// The submission at `count`, with a limit in proportion and without run times.
-fn draft<F>(context: &Context<'_, F>, written: &Draft, count: u32) -> Result<Draft, NoDraft>
+fn draft<F>(context: &DerivedInputs<'_, F>, written: &Draft, count: u32) -> Result<Draft, NoDraft>
 where
     F: Forecaster,
 {

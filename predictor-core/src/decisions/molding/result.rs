@@ -1,6 +1,6 @@
 //! What molding comes to, and why a job is left at its size.
 
-use super::super::submission::Tie;
+use super::super::submission::FixedSizeReason;
 use super::super::{LeastGain, Limit};
 use super::candidate::{Candidate, Draft, NoDraft};
 use job_types::size::Unit;
@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NotMolded {
     /// It is tied to its size.
-    Tied(Tie),
+    Tied(FixedSizeReason),
     /// There is no past of the user's at the size as written, and no list of sizes.
     NoHistory {
         /// The size.

@@ -1,6 +1,6 @@
 //! Which sizes are tried, and what the submission asks for at another size.
 
-use super::super::Context;
+use super::super::DerivedInputs;
 use super::super::submission::Submission;
 use crate::forecasts::forecast::Forecaster;
 use job_types::size::{Size, Unit};
@@ -10,7 +10,7 @@ const MOST_CANDIDATES: usize = 64;
 
 /// Sizes to try besides the one as written: the user's own past sizes and those of `--mold-sizes`,
 /// within what the submission allows.
-pub(super) fn candidate_counts<F>(context: &Context<'_, F>, original: u32) -> Vec<u32>
+pub(super) fn candidate_counts<F>(context: &DerivedInputs<'_, F>, original: u32) -> Vec<u32>
 where
     F: Forecaster,
 {
@@ -25,7 +25,7 @@ where
 
 /// The sizes among `counts` that the submission and the partition allow, without repetition: at
 /// most [`MOST_CANDIDATES`], the nearest in proportion first.
-pub(super) fn allowed_counts<F>(context: &Context<'_, F>, original: u32, counts: impl Iterator<Item = u32>) -> Vec<u32> {
+pub(super) fn allowed_counts<F>(context: &DerivedInputs<'_, F>, original: u32, counts: impl Iterator<Item = u32>) -> Vec<u32> {
     let submission = context.submission;
     let named = submission.asked.mold_sizes.as_ref();
     let most = match submission.unit() {

@@ -5,7 +5,7 @@
 //! it is asked about jobs that become eligible now and about times near by alone.
 
 use super::trajectory::{Reservable, TrajectoryPoint};
-use crate::decisions::Context;
+use crate::decisions::DerivedInputs;
 use crate::decisions::choice::earliest;
 use crate::forecasts::forecast::QueueForecaster;
 use job_types::time::Seconds;
@@ -26,7 +26,11 @@ const PROBABILITY: f64 = 0.99;
 /// The reservation of a job that becomes eligible now, where the plan of the queue has room for it
 /// from now on, as long as its padded time limit and beside all that waits. `None` where there is
 /// no plan, or no room, or where the time is not near by.
-pub(super) fn at_once<F: QueueForecaster>(context: &Context<'_, F>, job: &Reservable<'_, F>, ahead: Seconds) -> Option<TrajectoryPoint> {
+pub(super) fn at_once<F: QueueForecaster>(
+    context: &DerivedInputs<'_, F>,
+    job: &Reservable<'_, F>,
+    ahead: Seconds,
+) -> Option<TrajectoryPoint> {
     // What asks for certain nodes may find others free.
     if !(LEAST_AHEAD..=NEAR).contains(&ahead) || context.submission.placement.is_some() {
         return None;

@@ -7,7 +7,7 @@ mod cost;
 mod joint;
 mod trajectory;
 
-use super::{Bound, Context, LIMIT_ROUNDING, Limit, Obstacle, Reservation};
+use super::{Bound, DerivedInputs, LIMIT_ROUNDING, Limit, Reservation, StartBlocker};
 use crate::decisions::set_aside::SetAside;
 use crate::decisions::site::Partition;
 use crate::forecasts::forecast::{QueueForecaster, WaitForecaster};
@@ -49,7 +49,7 @@ pub enum NotReserved {
     /// It must start at once.
     Immediate,
     /// Something else decides when it starts.
-    Obstacle(Obstacle),
+    Obstacle(StartBlocker),
     /// It would need a longer time limit than it may have.
     BeyondLimit {
         /// The time limit that the padding comes to.
@@ -108,9 +108,11 @@ impl fmt::Display for NotReserved {
             NotReserved::Heterogeneous => f.write_str("a heterogeneous job can't be reserved"),
             NotReserved::Immediate => f.write_str("--immediate and --reserve-at contradict each other; give one of them"),
             NotReserved::Obstacle(obstacle) => f.write_str(match obstacle {
-                Obstacle::Dependency => "--dependency lets other jobs decide when this one starts; give only one of it and --reserve-at",
-                Obstacle::Held => "a held job does not start by itself; submit it without --hold or --priority=0",
-                Obstacle::Reservation => "the job runs inside a reservation already; give only one of --reservation and --reserve-at",
+                StartBlocker::Dependency => {
+                    "--dependency lets other jobs decide when this one starts; give only one of it and --reserve-at"
+                }
+                StartBlocker::Held => "a held job does not start by itself; submit it without --hold or --priority=0",
+                StartBlocker::Reservation => "the job runs inside a reservation already; give only one of --reservation and --reserve-at",
             }),
             NotReserved::BeyondLimit { needed, longest: Bound { by: Limit::UnknownPartition, .. } } => {
                 write!(f, "its time limit would be padded to {needed}, and nothing is known of one of its partitions")
@@ -139,7 +141,7 @@ impl fmt::Display for NotReserved {
 /// Decides on a reservation of the submission at a size. Of one that is refused it says, where
 /// `tell_later`, when it could be had.
 pub(super) fn reserve<F: WaitForecaster + QueueForecaster>(
-    context: &Context<'_, F>,
+    context: &DerivedInputs<'_, F>,
     size: Size,
     limit: Option<Seconds>,
     reserved: UnixTime,
@@ -156,7 +158,7 @@ pub(super) fn reserve<F: WaitForecaster + QueueForecaster>(
     if reserved - context.now > LONGEST_AHEAD {
         return Err(NotReserved::TooFar);
     }
-    if submission.tie == Some(super::Tie::Heterogeneous) {
+    if submission.tie == Some(super::FixedSizeReason::Heterogeneous) {
         return Err(NotReserved::Heterogeneous);
     }
     if submission.is_array {

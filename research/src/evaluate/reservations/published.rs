@@ -18,7 +18,7 @@ struct Simulated {
 /// A probability of tables 2 and 3: seven machines together, with jobs of the authors' own.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Live {
+struct LiveExperiment {
     probability: f64,
     predicted: f64,
     kept: f64,
@@ -32,7 +32,7 @@ struct Live {
 #[serde(deny_unknown_fields)]
 struct File {
     simulated: Vec<Simulated>,
-    live: Vec<Live>,
+    live: Vec<LiveExperiment>,
 }
 
 /// The file is part of the program, and a test reads it.

@@ -30,9 +30,9 @@ pub(crate) struct PlanNode {
     pub(crate) partitions: Vec<Arc<str>>,
 }
 
-/// A job that waits or holds nodes. [`Live`](super::Live) is the same job as it is learnt from and
-/// forecast; this one has what a plan alone asks, names all of the job's partitions and nodes, and
-/// is there of jobs that are completing as well.
+/// A job that waits or holds nodes. [`QueuedRun`](super::QueuedRun) is the same job as the learner
+/// sees it. This one has what a plan alone asks: all of the job's partitions and nodes. Jobs that
+/// are completing have one as well.
 #[derive(Debug, Clone)]
 pub(crate) struct PlanJob {
     pub(crate) job_id: JobId,

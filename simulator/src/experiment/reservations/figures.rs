@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use job_types::time::{Seconds, UnixTime};
-use published_methods::varq::{Asked, Point, Varq};
+use published_methods::varq::{Point, ReservationRequest, Varq};
 
 use super::super::expected_run_times::waiting_job;
 use super::super::{ExperimentError, easy};
@@ -77,7 +77,7 @@ pub fn reservation_figures(jobs: &[Job], processors: u32, from: usize) -> Result
     let now = jobs.last().map_or(begin, |job| job.submit);
     let job = waiting_job(&Job { processors: TRAJECTORY_PROCESSORS, estimate: TRAJECTORY_LIMIT, queue, ..Job::default() }, now);
     let longest_limit = jobs.iter().map(|job| job.estimate).max();
-    let trajectory = varq.trajectory(&Asked { job: &job, now, reserved: now + TRAJECTORY_AHEAD, longest_limit });
+    let trajectory = varq.trajectory(&ReservationRequest { job: &job, now, reserved: now + TRAJECTORY_AHEAD, longest_limit });
     Ok(ReservationFigures { waits, now, trajectory })
 }
 

@@ -24,7 +24,7 @@ use self::outcome::Replayed;
 pub use self::outcome::{Dependence, JointReservations};
 use self::process::{Chooses, Front, Process, Superfluous};
 use super::super::NEVER;
-use super::super::parts::{Parts, ReservationWish, Reviewed, Site, Wishes};
+use super::super::parts::{Ablations, RequestedFeatures, ReservationWish, Reviewed, Site};
 use super::super::progress::Shown;
 use super::super::shipped::Shipped;
 use super::super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, easy};
@@ -144,8 +144,8 @@ fn replay(
     let end = own.last().map_or(UnixTime::default(), |job| job.submit);
     // What is too improbable alone may be enough with others.
     let wish = ReservationWish { probability: 0.0, ..options.wish };
-    let wishes = Wishes { molding: false, reservation: Some(wish), ..Wishes::default() };
-    let parts = Parts { reviewed: options.reviewed, ..Parts::default() };
+    let wishes = RequestedFeatures { molding: false, reservation: Some(wish), ..RequestedFeatures::default() };
+    let parts = Ablations { reviewed: options.reviewed, ..Ablations::default() };
     let mut machines = Vec::new();
     for (place, log) in logs.iter().enumerate() {
         let until = log.jobs.partition_point(|job| job.submit <= end);

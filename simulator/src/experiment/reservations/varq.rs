@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use job_types::time::{Seconds, UnixTime};
-use published_methods::varq::{Asked, Choice, Point, STEP, Varq};
+use published_methods::varq::{Choice, Point, ReservationRequest, STEP, Varq};
 
 use super::super::Decider;
 use super::super::expected_run_times::waiting_job;
@@ -63,9 +63,9 @@ impl VarqDecider {
         if !self.varq.knows(&job) {
             return Err(Refusal::NoWaits);
         }
-        let asked = Asked { job: &job, now, reserved, longest_limit: self.longest_limit };
+        let asked = ReservationRequest { job: &job, now, reserved, longest_limit: self.longest_limit };
         self.varq.point(&asked, wanted, choice).map_err(|_| {
-            let unlimited = Asked { longest_limit: None, ..asked };
+            let unlimited = ReservationRequest { longest_limit: None, ..asked };
             if self.varq.point(&unlimited, wanted, choice).is_ok() { Refusal::BeyondLimit } else { Refusal::Unlikely }
         })
     }
@@ -74,7 +74,7 @@ impl VarqDecider {
     fn newest_point(&mut self, index: JobIndex, now: UnixTime) -> Option<Point> {
         let ToSubmit { job, reserved, .. } = self.to_submit.get(&index)?;
         let job = waiting_job(job, now);
-        let asked = Asked { job: &job, now, reserved: *reserved, longest_limit: self.longest_limit };
+        let asked = ReservationRequest { job: &job, now, reserved: *reserved, longest_limit: self.longest_limit };
         let wanted = self.varq.point(&asked, self.wish.probability, self.wish.point);
         wanted.or_else(|_| self.varq.point(&asked, 0.0, Choice::MostProbable)).ok()
     }

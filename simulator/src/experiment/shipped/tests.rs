@@ -59,7 +59,7 @@ impl AgainstSnapshot {
         let named = Named::of(self.shipped.in_partition(asked));
         let mut submission = self.shipped.submission(&named, now);
         submission.deadline = self.shipped.deadlines.get(index as usize).copied().or(submission.deadline);
-        let standing = Standing { is_off: false, is_transparent: snapshot.has_transparent_policy() };
+        let standing = FilterState { is_off: false, is_transparent: snapshot.has_transparent_policy() };
         let verdict = gate(&Arrival::of(&submission), Some(standing), || {
             assert_eq!(snapshot.timeliness(now), Timeliness::Current);
             Ok(submission.governed_by(&snapshot).unwrap().1)
@@ -68,7 +68,7 @@ impl AgainstSnapshot {
         let (partition, policy) = submission.governed_by(&snapshot).unwrap();
         let bounds = Bounds::of(&submission, &partition, &snapshot);
         let claimed = self.shipped.claimed(asked.user, partition.index);
-        let situation = Situation { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed };
+        let situation = DecisionInputs { forecasts: &snapshot, partition, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
         let changes = if decision.refusal().is_some() { Default::default() } else { decision.changes() };
         let processors = changes.size.map_or(asked.processors, |(size, _)| size.cpus);
@@ -149,7 +149,7 @@ impl Decider for AgainstSnapshot {
     }
 }
 
-fn shipped(jobs: &[Job], refresh: Seconds, wishes: Wishes, parts: Parts) -> Shipped {
+fn shipped(jobs: &[Job], refresh: Seconds, wishes: RequestedFeatures, parts: Ablations) -> Shipped {
     let longest_limit = jobs.iter().map(|job| job.estimate).max();
     Shipped::new(jobs, &Site { processors: PROCESSORS, longest_limit, refresh }, wishes, parts, 1)
 }
@@ -162,7 +162,7 @@ fn replay<D: Decider>(jobs: &[Job], decider: D) -> (Vec<Record>, ExperimentPolic
 }
 
 /// Replays the jobs and asserts at each submission that a snapshot of the state decides the same.
-fn replayed_against_snapshots(jobs: &[Job], refresh: Seconds, wishes: Wishes, parts: Parts) -> (Changed, Shipped) {
+fn replayed_against_snapshots(jobs: &[Job], refresh: Seconds, wishes: RequestedFeatures, parts: Ablations) -> (Changed, Shipped) {
     let (_, policy) = replay(jobs, AgainstSnapshot { shipped: shipped(jobs, refresh, wishes, parts), published: Vec::new() });
     (policy.changed(), policy.into_decider().shipped)
 }
@@ -177,13 +177,13 @@ const RESERVATION: ReservationWish = ReservationWish { every: Seconds(6 * 3_600)
 fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
     let jobs = jobs();
     for (refresh, parts) in [
-        (HALF_A_MINUTE, Parts::default()),
-        (Seconds(3_600), Parts::default()),
-        (HALF_A_MINUTE, Parts { any_size: false, ..Parts::default() }),
-        (HALF_A_MINUTE, Parts { growth: false, ..Parts::default() }),
-        (HALF_A_MINUTE, Parts { least_gain: LeastGain { part: 0.15, time: Seconds(7) }, ..Parts::default() }),
+        (HALF_A_MINUTE, Ablations::default()),
+        (Seconds(3_600), Ablations::default()),
+        (HALF_A_MINUTE, Ablations { any_size: false, ..Ablations::default() }),
+        (HALF_A_MINUTE, Ablations { growth: false, ..Ablations::default() }),
+        (HALF_A_MINUTE, Ablations { least_gain: LeastGain { part: 0.15, time: Seconds(7) }, ..Ablations::default() }),
     ] {
-        let (changed, _) = replayed_against_snapshots(&jobs, refresh, Wishes::default(), parts);
+        let (changed, _) = replayed_against_snapshots(&jobs, refresh, RequestedFeatures::default(), parts);
         assert!(changed.smaller > 20, "{changed:?}");
         assert!(parts.growth || changed.larger == 0, "{changed:?}");
     }
@@ -191,8 +191,8 @@ fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
 
 #[test]
 fn molding_without_a_plan_is_as_from_a_snapshot() {
-    let parts = Parts { plan: false, ..Parts::default() };
-    let (changed, _) = replayed_against_snapshots(&jobs(), HALF_A_MINUTE, Wishes::default(), parts);
+    let parts = Ablations { plan: false, ..Ablations::default() };
+    let (changed, _) = replayed_against_snapshots(&jobs(), HALF_A_MINUTE, RequestedFeatures::default(), parts);
     assert!(changed.smaller > 10, "{changed:?}");
 }
 
@@ -201,9 +201,9 @@ fn deferral_is_as_from_a_snapshot_with_a_plan_and_without() {
     // Enough jobs for the default forecasts to be in force: by those of QBETS, which know nothing
     // of the state, no wait becomes shorter by coming later.
     let jobs = so_many_jobs(3_000);
-    let wishes = Wishes { deferral: true, ..Wishes::default() };
+    let wishes = RequestedFeatures { deferral: true, ..RequestedFeatures::default() };
     for plan in [true, false] {
-        let (changed, _) = replayed_against_snapshots(&jobs, HALF_A_MINUTE, wishes, Parts { plan, ..Parts::default() });
+        let (changed, _) = replayed_against_snapshots(&jobs, HALF_A_MINUTE, wishes, Ablations { plan, ..Ablations::default() });
         assert!(plan || changed.deferred > 0, "{changed:?}");
     }
 }
@@ -211,8 +211,8 @@ fn deferral_is_as_from_a_snapshot_with_a_plan_and_without() {
 #[test]
 fn reservations_are_as_from_a_snapshot() {
     for (jobs, refresh, molding) in [(jobs(), HALF_A_MINUTE, true), (so_many_jobs(2_000), TEN_MINUTES, false)] {
-        let wishes = Wishes { molding, reservation: Some(RESERVATION), ..Wishes::default() };
-        let (_, shipped) = replayed_against_snapshots(&jobs, refresh, wishes, Parts::default());
+        let wishes = RequestedFeatures { molding, reservation: Some(RESERVATION), ..RequestedFeatures::default() };
+        let (_, shipped) = replayed_against_snapshots(&jobs, refresh, wishes, Ablations::default());
         let accepted = shipped.asked_reservations().iter().filter(|asked| asked.answer.is_ok()).count();
         assert_eq!(shipped.asked_reservations().len(), jobs.len());
         assert!(accepted > 20 && accepted < jobs.len() - 20, "{accepted}");
@@ -223,8 +223,8 @@ fn reservations_are_as_from_a_snapshot() {
 fn deadlines_are_as_from_a_snapshot() {
     let jobs = jobs();
     for plan in [true, false] {
-        let wishes = Wishes { molding: false, deadline: Some(Seconds(3_600)), ..Wishes::default() };
-        let (changed, shipped) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Parts { plan, ..Parts::default() });
+        let wishes = RequestedFeatures { molding: false, deadline: Some(Seconds(3_600)), ..RequestedFeatures::default() };
+        let (changed, shipped) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Ablations { plan, ..Ablations::default() });
         assert_eq!(changed, Changed::default());
         let known = shipped.deadline_forecasts().iter().filter(|forecast| forecast.probability.is_some()).count();
         assert!(known > jobs.len() / 2, "{known}");
@@ -235,8 +235,8 @@ fn deadlines_are_as_from_a_snapshot() {
 fn a_decision_about_jobs_of_several_qualities_of_service_is_as_from_a_snapshot() {
     let of_qos = |(place, job): (usize, Job)| Job { qos: QosIndex(place as u16 % 3), ..job };
     let jobs: Vec<Job> = jobs().into_iter().enumerate().map(of_qos).collect();
-    let wishes = Wishes { molding: false, deadline: Some(Seconds(3_600)), ..Wishes::default() };
-    let (_, mut shipped) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Parts { plan: false, ..Parts::default() });
+    let wishes = RequestedFeatures { molding: false, deadline: Some(Seconds(3_600)), ..RequestedFeatures::default() };
+    let (_, mut shipped) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Ablations { plan: false, ..Ablations::default() });
     assert_eq!(shipped.state.learnt_waits().unwrap().model().qos.len(), 3);
 }
 
@@ -257,8 +257,8 @@ fn admission_by_probability_is_as_from_a_snapshot() {
 
 /// Replays the jobs, all of which ask for reservations, of which so much follows the queue.
 fn replayed_reservations(jobs: &[Job], reviewed: Reviewed) -> Vec<(AskedReservation, Record)> {
-    let wishes = Wishes { molding: false, reservation: Some(RESERVATION), ..Wishes::default() };
-    let (records, policy) = replay(jobs, shipped(jobs, HALF_A_MINUTE, wishes, Parts { reviewed, ..Parts::default() }));
+    let wishes = RequestedFeatures { molding: false, reservation: Some(RESERVATION), ..RequestedFeatures::default() };
+    let (records, policy) = replay(jobs, shipped(jobs, HALF_A_MINUTE, wishes, Ablations { reviewed, ..Ablations::default() }));
     policy.decider().asked_reservations().iter().map(|asked| (*asked, records[asked.job as usize])).collect()
 }
 
@@ -308,8 +308,8 @@ fn a_reservation_that_follows_the_queue_never_cuts_its_job_and_sheds_what_it_has
 #[test]
 fn deadlines_are_kept_at_least_as_often_as_forecast() {
     let jobs = so_many_jobs(3_000);
-    let wishes = Wishes { molding: false, deadline: Some(Seconds(3_600)), ..Wishes::default() };
-    let (records, policy) = replay(&jobs, shipped(&jobs, TEN_MINUTES, wishes, Parts { plan: false, ..Parts::default() }));
+    let wishes = RequestedFeatures { molding: false, deadline: Some(Seconds(3_600)), ..RequestedFeatures::default() };
+    let (records, policy) = replay(&jobs, shipped(&jobs, TEN_MINUTES, wishes, Ablations { plan: false, ..Ablations::default() }));
     let forecasts = policy.decider().deadline_forecasts().iter();
     let known: Vec<(f64, bool)> =
         forecasts.filter_map(|forecast| Some((forecast.probability?, records[forecast.job as usize].end <= forecast.deadline))).collect();

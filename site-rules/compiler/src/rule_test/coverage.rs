@@ -1,6 +1,6 @@
 //! Which rules, and which of their actions, tests have reached.
 
-use crate::trace::{Asked, Trace};
+use crate::trace::{RuleOutcome, Trace};
 use site_rules::field::FieldNumber;
 use site_rules::outcome::Taken;
 use site_rules::program::{Expression, Instruction};
@@ -31,8 +31,8 @@ impl Coverage {
     pub fn note(&mut self, trace: &Trace) {
         for rule in &trace.rules {
             match rule.asked {
-                Asked::Matched => *self.matched.entry(rule.rule).or_default() += 1,
-                Asked::NotMatched => *self.not_matched.entry(rule.rule).or_default() += 1,
+                RuleOutcome::Matched => *self.matched.entry(rule.rule).or_default() += 1,
+                RuleOutcome::NotMatched => *self.not_matched.entry(rule.rule).or_default() += 1,
                 _ => {}
             }
             for taken in &rule.taken {

@@ -11,7 +11,7 @@ use site_rules::program::Quantifier;
 use site_rules::value::Kind;
 
 /// What a macro of the parser asks for.
-enum Asked<'e> {
+enum Macro<'e> {
     Question(Quantifier, &'e IdedExpr),
     /// A list of what is made of the elements for which a condition holds.
     Map(Option<&'e IdedExpr>, &'e IdedExpr),
@@ -23,14 +23,14 @@ const OWN_NAMES: [&str; 9] = ["job", "current", "asked", "user", "tables", "fore
 impl Checker<'_> {
     pub(super) fn comprehension(&mut self, at: &IdedExpr, loop_over: &ComprehensionExpr, known: &Facts) -> Result<Checked> {
         match asked(loop_over) {
-            Some(Asked::Question(quantifier, body)) => {
+            Some(Macro::Question(quantifier, body)) => {
                 let list = self.list(&loop_over.iter_range, known)?;
                 let body = self.of_elements(at, &loop_over.iter_var, &list, known, |checker, known| {
                     checker.of_kind(body, Kind::Truth, known).map(|body| body.node)
                 })?;
                 Ok(plain(Kind::Truth, Form::Loop(quantifier, Box::new(list), Box::new(body))))
             }
-            Some(Asked::Map(condition, value)) => {
+            Some(Macro::Map(condition, value)) => {
                 let (list, body) = self.mapped(at, loop_over, condition, value, known)?;
                 let Some(body) = body else { return Ok(list.into()) };
                 if body.kind != Kind::Text {
@@ -87,7 +87,7 @@ impl Checker<'_> {
         }
         let (list, body) = match &of.expr {
             Expr::Comprehension(loop_over) => match asked(loop_over) {
-                Some(Asked::Map(condition, value)) => self.mapped(at, loop_over, condition, value, known)?,
+                Some(Macro::Map(condition, value)) => self.mapped(at, loop_over, condition, value, known)?,
                 _ => (self.list(of, known)?, None),
             },
             _ => (self.list(of, known)?, None),
@@ -209,16 +209,16 @@ fn keys_of(list: &Node) -> Option<u16> {
 }
 
 /// What a loop asks for. The macros of the parser leave these forms, and nothing else does.
-fn asked(loop_over: &ComprehensionExpr) -> Option<Asked<'_>> {
+fn asked(loop_over: &ComprehensionExpr) -> Option<Macro<'_>> {
     let Expr::Call(step) = &loop_over.loop_step.expr else { return None };
     Some(match (&loop_over.accu_init.expr, step.func_name.as_str(), step.args.as_slice()) {
-        (Expr::Literal(LiteralValue::Boolean(_)), operators::LOGICAL_AND, [_, body]) => Asked::Question(Quantifier::All, body),
-        (Expr::Literal(LiteralValue::Boolean(_)), operators::LOGICAL_OR, [_, body]) => Asked::Question(Quantifier::Exists, body),
-        (Expr::Literal(LiteralValue::Int(_)), operators::CONDITIONAL, [body, _, _]) => Asked::Question(Quantifier::ExistsOne, body),
-        (Expr::List(_), operators::ADD, _) => Asked::Map(None, added(step)?),
+        (Expr::Literal(LiteralValue::Boolean(_)), operators::LOGICAL_AND, [_, body]) => Macro::Question(Quantifier::All, body),
+        (Expr::Literal(LiteralValue::Boolean(_)), operators::LOGICAL_OR, [_, body]) => Macro::Question(Quantifier::Exists, body),
+        (Expr::Literal(LiteralValue::Int(_)), operators::CONDITIONAL, [body, _, _]) => Macro::Question(Quantifier::ExistsOne, body),
+        (Expr::List(_), operators::ADD, _) => Macro::Map(None, added(step)?),
         (Expr::List(_), operators::CONDITIONAL, [condition, more, _]) => {
             let Expr::Call(more) = &more.expr else { return None };
-            Asked::Map(Some(condition), added(more)?)
+            Macro::Map(Some(condition), added(more)?)
         }
         _ => return None,
     })
