@@ -133,6 +133,8 @@ all_ended() {
 # well has failed. What passes only by itself is told, and counted in the summary.
 run_again() {
   local release=$1 list=$target/staged/$1/tests under manifest program
+  # What failed is to be seen at the end of a long output.
+  local -x RUST_BACKTRACE=0
   run_under "$release"
   mv "$list.failed" "$list.again"
   : >"$list.failed"
