@@ -285,6 +285,8 @@ mod tests {
         let path = folder.path().join("learnt");
         kept_at(&path, NOW);
         assert!(refusal(&path, "two", NOW).contains("cluster \"one\""));
+        let with_earlier = Subject::new("one".to_owned(), &settings(&["past"]));
+        assert!(read(&path, &with_earlier, NOW).err().expect("it is refused").to_string().contains("other settings of [history]"));
         assert!(refusal(&path, "one", NOW + 8 * 86_400).contains("8 days old"));
         for ahead in [61, 86_400, 2 * 86_400, 365 * 86_400] {
             assert!(refusal(&path, "one", NOW - ahead).contains(&format!("{ahead} s ahead")));

@@ -101,8 +101,8 @@ impl AccountingReader {
     /// A reader that has read nothing by `now`.
     pub(crate) fn new(cluster: String, settings: &HistorySettings, now: i64, sender: Sender<Message>, genuine: Genuine) -> Self {
         Self {
+            earlier_clusters: EarlierClusters::new(&settings.earlier_clusters, &cluster),
             cluster,
-            earlier_clusters: EarlierClusters::new(&settings.earlier_clusters),
             connection: None,
             names: HashSet::new(),
             qos: HashMap::new(),

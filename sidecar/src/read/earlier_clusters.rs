@@ -27,9 +27,12 @@ pub(crate) enum Stretch {
 }
 
 impl EarlierClusters {
-    /// The clusters by these names, of which none is known until [`EarlierClusters::renew`].
-    pub(crate) fn new(names: &[String]) -> Self {
-        Self(names.iter().map(|name| EarlierCluster { name: name.clone(), is_known: false, is_told: false }).collect())
+    /// The clusters by these names, of which none is known until [`EarlierClusters::renew`]. The
+    /// cluster itself, by the name `own`, is none of them: it is read anyway, and its jobs of long
+    /// ago would be learnt twice.
+    pub(crate) fn new(names: &[String], own: &str) -> Self {
+        let earlier = names.iter().filter(|name| !name.eq_ignore_ascii_case(own));
+        Self(earlier.map(|name| EarlierCluster { name: name.clone(), is_known: false, is_told: false }).collect())
     }
 
     /// Asks slurmdbd which of them it knows. The log says once of each that it does not: what this
@@ -72,5 +75,17 @@ impl EarlierClusters {
             };
         }
         Ok(records)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_is_not_earlier_than_itself() {
+        let names = ["past", "Own", "old_name"].map(str::to_owned);
+        let found = EarlierClusters::new(&names, "own");
+        assert_eq!(found.0.iter().map(|cluster| cluster.name.as_str()).collect::<Vec<_>>(), ["past", "old_name"]);
     }
 }
