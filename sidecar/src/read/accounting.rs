@@ -277,19 +277,12 @@ impl AccountingReader {
         let Self { cluster, earlier_clusters, connection: Some(connection), names, qos, seen, awaited, genuine, .. } = self else {
             return Ok(Ok(0));
         };
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         let started = Instant::now();
-        let mut tell = |record: EndedJobRecord<'_>| {
-            // What is not complete is not noted as seen either, and read again.
-            let Some(job) = ended(&record, names, qos, genuine) else { return };
-            let submitted = record.submitted.unwrap_or_default();
-            awaited.told(record.job_id, submitted, record.ended);
-            if record.ended < seen.since() || seen.insert(record.job_id, submitted, record.ended) {
-                told.push(job);
-            }
-        };
-        let records = connection.ended_jobs(cluster, window.clone(), &mut tell)?;
-        let records = records + earlier_clusters.read(connection, &window, stretch, &mut tell)?;
+        let mut find = |record: EndedJobRecord<'_>| found.extend(ended(&record, names, qos, genuine));
+        let records = connection.ended_jobs(cluster, window.clone(), &mut find)?;
+        let records = records + earlier_clusters.read(connection, &window, stretch, &mut find)?;
+        let told = not_yet_told(found, seen, awaited);
         tracing::debug!(from = window.start, to = window.end, records, new = told.len(), elapsed = ?started.elapsed(), "read ended jobs");
         self.width.learn(records);
         let count = u64::try_from(told.len()).unwrap_or(u64::MAX);
@@ -298,6 +291,18 @@ impl AccountingReader {
         }
         Ok(Ok(count))
     }
+}
+
+/// The runs that were not told before, which are noted as told. A record that is not complete is
+/// not among them, and so is read again. A window is read whole before anything of it is noted:
+/// where slurmdbd fails between two clusters, nothing is lost.
+fn not_yet_told(mut found: Vec<Ended>, seen: &mut Seen, awaited: &mut Awaited) -> Vec<Ended> {
+    found.retain(|run| {
+        let (id, submitted, ended) = (run.id.job, run.id.submitted, run.job.end.0);
+        awaited.told(id, submitted, ended);
+        ended < seen.since() || seen.insert(id, submitted, ended)
+    });
+    found
 }
 
 /// What the history needs of a record; `None` where the job was never eligible, or its record is
