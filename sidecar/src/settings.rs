@@ -45,6 +45,18 @@ impl Settings {
         self.error.is_empty()
     }
 
+    /// The keys and tables that are otherwise than `before`, and that only a start takes up.
+    pub(crate) fn taken_up_at_the_next_start(&self, before: &Configuration) -> Vec<&'static str> {
+        let after = &self.configuration;
+        let later = [
+            ("state_directory", before.state_directory != after.state_directory),
+            ("[history]", before.history != after.history),
+            ("[metrics]", before.metrics != after.metrics),
+            ("log.format", before.log.format != after.log.format),
+        ];
+        later.into_iter().filter(|(_key, has_changed)| *has_changed).map(|(key, _)| key).collect()
+    }
+
     /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -89,6 +101,20 @@ mod tests {
         assert!(settings.reload(UnixTime(4)));
         assert_eq!((settings.site_policy().mode, settings.policy("quiet").mode), (Mode::Advise, Mode::Off));
         assert_eq!((settings.loaded_at, settings.error.as_str()), (UnixTime(4), ""));
+    }
+
+    #[test]
+    fn what_only_a_start_takes_up_is_named_where_it_has_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("queuecast.toml");
+        let mut settings = Settings::load(path.clone(), UnixTime(1)).unwrap();
+        let before = settings.configuration.clone();
+        fs::write(&path, "[policy]\nmode = \"enforce\"\n[log]\nlevel = \"debug\"\n").unwrap();
+        assert!(settings.reload(UnixTime(2)));
+        assert!(settings.taken_up_at_the_next_start(&before).is_empty());
+        fs::write(&path, "state_directory = \"/var/lib/other\"\n[log]\nformat = \"json\"\n[history]\nmaximum_jobs = 5000\n").unwrap();
+        assert!(settings.reload(UnixTime(3)), "{}", settings.error);
+        assert_eq!(settings.taken_up_at_the_next_start(&before), ["state_directory", "[history]", "log.format"]);
     }
 
     #[test]

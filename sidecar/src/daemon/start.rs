@@ -10,10 +10,12 @@ use job_types::time::UnixTime;
 use slurm_sys::client;
 
 use super::Daemon;
-use super::publishing::start_answers;
-use super::reader::Reader;
+use super::filter_watch::FilterWatch;
+use super::learning::Learning;
+use super::publication::{Publication, start_answers};
+use super::readers::Readers;
+use super::rounds::Rounds;
 use crate::changes;
-use crate::clock::ControllerClock;
 use crate::clock::now;
 use crate::failure::Failure;
 use crate::known::checkpoint::{self, NotTaken, Subject};
@@ -23,14 +25,10 @@ use crate::known::privacy::Privacy;
 use crate::learn::learner;
 use crate::logging::Logging;
 use crate::message::Message;
-use crate::metrics::filter_counters::FilterCounters;
-use crate::metrics::rule_counters::RuleCounters;
-use crate::metrics::{self, Metrics, Source};
+use crate::metrics::{self, Metrics};
 use crate::notification::Notification;
 use crate::plan;
-use crate::publish::descriptor_reserve::DescriptorReserve;
 use crate::publish::publisher::Publisher;
-use crate::publish::refusals::KeptRefusals;
 use crate::publish::shared_memory::SharedMemory;
 use crate::publish::state_directory::StateDirectory;
 use crate::read::accounting::AccountingReader;
@@ -129,43 +127,24 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let memory = if arguments.once { None } else { share_memory() };
     let answers = if arguments.once { None } else { start_answers(&directory) };
     let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
-    let counters = FilterCounters::load(directory.counters());
-    let rule_counters = RuleCounters::load(directory.rule_counters());
-    let refusals = KeptRefusals::load(&directory);
+    let filter = FilterWatch::load(&directory);
     let mut daemon = Daemon {
-        once: arguments.once,
-        started: Instant::now(),
         settings,
         logging,
-        directory,
-        publisher,
-        counters,
-        rule_counters,
-        refusals,
         metrics,
         notification: Notification::new(),
-        descriptors: DescriptorReserve::default(),
-        accounting: Reader::new(Source::Accounting, accounting),
-        controller: Reader::new(Source::Controller, controller),
-        controller_clock: ControllerClock::new(),
-        learner,
-        may_learn: is_resumed,
-        has_learnt: false,
-        subject,
-        next_keeping: Instant::now(),
+        readers: Readers::new(accounting, controller),
+        learning: Learning::new(learner, subject, is_resumed),
         planner,
         changes,
         rules,
-        has_rules: false,
-        is_planned: true,
-        previous,
-        has_published: false,
-        round: None,
-        next_round: Instant::now(),
+        filter,
+        publication: Publication::new(publisher, directory, previous),
+        rounds: Rounds::new(arguments.once, Instant::now()),
     };
     let ended = daemon.serve(&messages);
-    daemon.look_at_filter();
-    daemon.refusals.store(&daemon.directory);
+    daemon.filter.look(&daemon.publication.publisher, &mut daemon.metrics);
+    daemon.filter.store(&daemon.publication.directory);
     daemon.notification.stopping();
     tracing::info!("ended");
     ended

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{JobId, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
+use learning::{Run, RunId};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
 
-use crate::known::cluster::{Cluster, Queue};
+use crate::known::cluster::{Cluster, Ended, Queue};
 use crate::known::promised_jobs::promised_jobs;
 
 pub(crate) const NOW: i64 = 1_800_000_000;
@@ -61,6 +63,30 @@ pub(crate) fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
 pub(crate) fn running(job_id: u32, first: usize, last: usize, since: i64) -> QueuedJob {
     let nodes = u32::try_from(last - first + 1).unwrap();
     QueuedJob { started: Some(NOW - since), node_ranges: vec![(first, last)], ..job(job_id, JobState::Running, nodes) }
+}
+
+/// A job of user 7 that waited a minute and ran for another.
+pub(crate) fn ended(job_id: u32) -> Ended {
+    let submitted = WaitingJob {
+        user: UserId(7),
+        account: Arc::from("a"),
+        partition: Arc::from("main"),
+        qos: Arc::from("normal"),
+        size: Size { nodes: 1, cpus: 4 },
+        limit: Some(Seconds(3_600)),
+        eligible: UnixTime(NOW - 200),
+    };
+    Run {
+        id: RunId { submitted: NOW - 200, job: JobId(job_id) },
+        array: None,
+        tasks: 1,
+        is_held: false,
+        job: EndedJob { submitted, allocated: None, start: Some(UnixTime(NOW - 140)), end: UnixTime(NOW - 80), suspended: Seconds::ZERO },
+        promise: None,
+        admission: None,
+        recorded_forecast: None,
+        is_interrupted: false,
+    }
 }
 
 /// Six nodes, of which the fourth in slurmctld's table is down and the second place is empty.

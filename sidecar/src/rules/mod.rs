@@ -51,13 +51,15 @@ pub(crate) struct RulesThread {
     must: bool,
     /// Whether it was told that it does not answer.
     is_told: bool,
+    /// Whether the site has rules in force, as it answered last.
+    has_rules: bool,
 }
 
 impl RulesThread {
     /// The thread's two ends.
     pub(crate) fn new() -> (Self, Receiver<Request>) {
         let (worker, requests) = Worker::new();
-        (Self { worker, must: false, is_told: false }, requests)
+        (Self { worker, must: false, is_told: false, has_rules: false }, requests)
     }
 
     /// Has the thread look for changes, and compile if it must.
@@ -68,13 +70,15 @@ impl RulesThread {
         }
     }
 
-    /// It has answered.
-    pub(crate) fn answered(&mut self) {
+    /// It has answered, and says whether rules are in force. Returns whether they are and were not
+    /// before.
+    pub(crate) fn answered(&mut self, has_rules: bool) -> bool {
         self.worker.answered();
         self.is_told = false;
         if self.must {
             self.ask(true);
         }
+        !std::mem::replace(&mut self.has_rules, has_rules) && has_rules
     }
 
     /// Whether it has not answered for so long that somebody has to be told; once for each time.
@@ -82,5 +86,39 @@ impl RulesThread {
         let hangs = !self.is_told && self.worker.busy_since().is_some_and(|since| since.elapsed() > PATIENCE);
         self.is_told |= hangs;
         hangs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether each request that has come says that it must compile.
+    fn asked(requests: &Receiver<Request>) -> Vec<bool> {
+        requests.try_iter().map(|request| request.must).collect()
+    }
+
+    #[test]
+    fn rules_are_compiled_once_more_where_that_was_asked_for_while_they_were_compiled() {
+        let (mut rules, requests) = RulesThread::new();
+        rules.ask(true);
+        rules.ask(false);
+        assert_eq!(asked(&requests), [true], "it has not answered");
+        rules.ask(true);
+        rules.answered(true);
+        assert_eq!(asked(&requests), [true]);
+        rules.answered(true);
+        rules.ask(false);
+        assert_eq!(asked(&requests), [false]);
+    }
+
+    #[test]
+    fn the_first_rules_in_force_are_told_from_those_that_follow() {
+        let (mut rules, _requests) = RulesThread::new();
+        assert!(!rules.answered(false));
+        assert!(rules.answered(true));
+        assert!(!rules.answered(true));
+        assert!(!rules.answered(false));
+        assert!(rules.answered(true), "there were none for a while");
     }
 }
