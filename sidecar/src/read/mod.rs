@@ -3,6 +3,8 @@
 
 pub(crate) mod accounting;
 pub(crate) mod controller;
+mod conversion;
 pub(crate) mod earlier_clusters;
 pub(crate) mod limits;
 pub(crate) mod queue_reader;
+mod queued_runs;
