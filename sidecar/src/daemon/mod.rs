@@ -72,7 +72,7 @@ impl Daemon {
     fn serve(&mut self, messages: &Receiver<Message>) -> Result<(), Failure> {
         loop {
             self.notification.alive();
-            let wake = self.rounds.wake().min(self.filter.due());
+            let wake = self.rounds.wake().map_or(self.filter.due(), |wake| wake.min(self.filter.due()));
             let wake = self.notification.patience().map_or(wake, |patience| wake.min(Instant::now() + patience));
             match messages.recv_deadline(wake) {
                 Ok(message) => {

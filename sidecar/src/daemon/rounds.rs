@@ -90,9 +90,14 @@ impl Rounds {
         self.started
     }
 
-    /// When something is to be done although nobody has answered.
-    pub(super) fn wake(&self) -> Instant {
-        self.under_way.as_ref().map_or(self.next, |round| round.deadline)
+    /// When something is to be done although nobody has answered; `None` where only an answer goes
+    /// on.
+    pub(super) fn wake(&self) -> Option<Instant> {
+        match &self.under_way {
+            Some(Round { stage: Stage::Reading, .. }) if self.once => None,
+            Some(round) => Some(round.deadline),
+            None => Some(self.next),
+        }
     }
 
     /// Whether a round is to begin.
@@ -199,24 +204,24 @@ mod tests {
     #[test]
     fn whoever_takes_too_long_is_left_behind() {
         let (mut rounds, now) = rounds();
-        assert_eq!(rounds.wake(), now + seconds(10));
+        assert_eq!(rounds.wake(), Some(now + seconds(10)));
         assert_eq!(rounds.step(now + seconds(10), READERS), Step::AskLearner);
         rounds.asked_learner(now, true);
-        assert_eq!(rounds.wake(), now + Duration::from_millis(250));
+        assert_eq!(rounds.wake(), Some(now + Duration::from_millis(250)));
         assert_eq!(rounds.step(now + Duration::from_millis(250), LEARNER), Step::AskPlanner);
         rounds.asked_planner(now, INTERVAL, true);
-        assert_eq!(rounds.wake(), now + seconds(2));
+        assert_eq!(rounds.wake(), Some(now + seconds(2)));
         assert_eq!(rounds.step(now + seconds(2), PLANNER), Step::Publish);
-        assert_eq!(rounds.wake(), now + INTERVAL);
+        assert_eq!(rounds.wake(), Some(now + INTERVAL));
     }
 
     #[test]
     fn nobody_waits_longer_than_the_interval() {
         let (mut rounds, now) = rounds();
         rounds.begin(now, seconds(1), true);
-        assert_eq!(rounds.wake(), now + seconds(1));
+        assert_eq!(rounds.wake(), Some(now + seconds(1)));
         rounds.asked_planner(now, seconds(1), true);
-        assert_eq!(rounds.wake(), now + seconds(1));
+        assert_eq!(rounds.wake(), Some(now + seconds(1)));
     }
 
     #[test]
@@ -237,13 +242,13 @@ mod tests {
         assert!(rounds.is_due(start));
         rounds.begin(start, INTERVAL, false);
         assert!(!rounds.is_due(start + seconds(3_600)), "a round is under way");
-        assert_eq!(rounds.wake(), start + seconds(30));
+        assert_eq!(rounds.wake(), Some(start + seconds(30)));
         rounds.begin(start + seconds(25), INTERVAL, false);
-        assert_eq!(rounds.wake(), start + seconds(30), "it counts from the start");
+        assert_eq!(rounds.wake(), Some(start + seconds(30)), "it counts from the start");
         rounds.begin(start + seconds(25), INTERVAL, true);
-        assert_eq!(rounds.wake(), start + seconds(35));
+        assert_eq!(rounds.wake(), Some(start + seconds(35)));
         rounds.begin(start + seconds(30), INTERVAL, false);
-        assert_eq!(rounds.wake(), start + seconds(40));
+        assert_eq!(rounds.wake(), Some(start + seconds(40)));
     }
 
     #[test]
@@ -271,6 +276,14 @@ mod tests {
         assert_eq!(rounds.step(start + seconds(3_599), LEARNER), Step::Wait);
         assert_eq!(rounds.step(start + seconds(3_600), LEARNER), Step::AskPlanner);
         rounds.asked_planner(start, INTERVAL, true);
-        assert_eq!(rounds.wake(), start + seconds(10));
+        assert_eq!(rounds.wake(), Some(start + seconds(10)));
+    }
+
+    #[test]
+    fn a_daemon_of_one_snapshot_does_not_spin_while_its_readers_take_long() {
+        let start = Instant::now();
+        let mut rounds = Rounds::new(true, start);
+        rounds.begin(start, INTERVAL, false);
+        assert_eq!(rounds.wake(), None, "a moment that has passed would be waited for again and again");
     }
 }
