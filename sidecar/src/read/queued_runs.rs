@@ -85,7 +85,8 @@ pub(super) fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<En
     })
 }
 
-/// What the demand and the forecasts need of a job; `None` for one that has ended.
+/// What the demand and the forecasts need of a job; `None` for one that has ended or that runs
+/// without nodes.
 pub(super) fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: UnixTime) -> Option<QueuedRun> {
     let has_nodes = match job.state {
         JobState::Pending => false,
@@ -94,6 +95,11 @@ pub(super) fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: Unix
     };
     let tasks = if has_nodes { 1 } else { job.task_count };
     let start = job.started.filter(|_start| has_nodes);
+    // A job of no nodes (`--nodes=0`, which makes or removes a burst buffer) runs without a start
+    // that counts, and waits for nothing.
+    if has_nodes && start.is_none() {
+        return None;
+    }
     let eligible = job.eligible.or(start).map(UnixTime);
     let submitted = submitted(job, eligible.unwrap_or(read_at), names)?;
     let Size { nodes, cpus } = occupied(job);

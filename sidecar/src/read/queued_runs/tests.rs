@@ -151,6 +151,14 @@ fn a_running_job_that_was_never_shown_as_eligible_became_so_as_it_started() {
 }
 
 #[test]
+fn a_job_that_runs_without_nodes_is_not_taken_for_one_that_waits() {
+    // slurmctld runs a job with `--nodes=0` on no node, and slurm-sys gives it no start.
+    let job = QueuedJob { started: None, nodes: 0, node_ranges: Vec::new(), ..started(JobState::Running) };
+    assert_eq!(live_run(&job), None);
+    assert_eq!(live_run(&QueuedJob { state: JobState::Suspended, ..job }), None);
+}
+
+#[test]
 fn a_suspended_job_keeps_its_start_and_does_not_get_on() {
     let run = live_run(&started(JobState::Suspended)).unwrap();
     assert_eq!(run.run.job.start(), Some(UnixTime(NOW - 60)));
