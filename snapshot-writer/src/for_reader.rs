@@ -40,7 +40,7 @@ pub fn for_reader<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, user: Option<UserId>) 
         text: &text,
         site: snapshot.records(sections::Site),
         partitions: snapshot.records(sections::Partitions),
-        set_aside: snapshot.records(sections::NodesSetAside),
+        slurm_reservations: snapshot.records(sections::SlurmReservations),
         shared_nodes: snapshot.records(sections::SharedNodes),
         wait_classes: snapshot.records(sections::WaitClasses),
         wait_regions: snapshot.records(sections::WaitRegions),

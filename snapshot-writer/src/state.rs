@@ -10,8 +10,8 @@ use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::decisions::set_aside::SetAside;
 use predictor_core::decisions::shared_nodes::{SharedNode, SharingJob};
+use predictor_core::decisions::slurm_reservations::SlurmReservation;
 use std::sync::Arc;
 
 /// A partition as slurmctld describes it now.
@@ -46,9 +46,8 @@ pub struct PartitionState {
     /// What it allows one job besides.
     pub limits: PartitionLimits,
     /// What Slurm's own reservations take of its nodes, in any order; of more than
-    /// [`MOST_SET_ASIDE`](predictor_core::decisions::set_aside::MOST_SET_ASIDE) those that begin
-    /// first are kept.
-    pub set_aside: Vec<SetAside>,
+    /// `MOST_SLURM_RESERVATIONS` those that begin first are kept.
+    pub slurm_reservations: Vec<SlurmReservation>,
     /// Its nodes whose CPUs jobs share, where jobs are admitted to it by shares.
     pub shared_nodes: Vec<SharedNodeState>,
 }

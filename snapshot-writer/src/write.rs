@@ -13,8 +13,8 @@ use job_types::policy::{Admission, Policy};
 use job_types::size::Unit;
 use job_types::time::UnixTime;
 use predictor_core::decisions::limits::{AccountingLimits, PartitionLimits};
-use predictor_core::decisions::set_aside::{MOST_SET_ASIDE, SetAside};
 use predictor_core::decisions::shared_nodes::SharedNode;
+use predictor_core::decisions::slurm_reservations::{MOST_SLURM_RESERVATIONS, SlurmReservation};
 use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
 use predictor_core::forecasts::queue_plan::QueuePlan;
 use predictor_core::forecasts::wait_model::{FittedPast, WaitModel};
@@ -44,23 +44,23 @@ pub fn write(
     }
     let mut text = Text::default();
     let mut expected_ends: Vec<ExpectedEndRecord> = Vec::new();
-    let mut set_aside: Vec<SetAside> = Vec::new();
+    let mut slurm_reservations: Vec<SlurmReservation> = Vec::new();
     let mut shared_nodes: Vec<SharedNode> = Vec::new();
     let by_name: HashMap<&str, &PartitionState> = partitions.iter().map(|partition| (partition.name.as_str(), partition)).collect();
     let partition_records: Vec<PartitionRecord> = (0u16..)
         .zip(history.partition_names())
         .map(|(index, name)| match by_name.get(name) {
             Some(state) => {
-                let (first_end, first_set_aside) = (expected_ends.len(), set_aside.len());
+                let (first_end, first_slurm_reservation) = (expected_ends.len(), slurm_reservations.len());
                 expected_ends.extend(ends(history, model, PartitionIndex(index), state, origin.published_at));
-                set_aside.extend(nearest(&state.set_aside));
+                slurm_reservations.extend(nearest(&state.slurm_reservations));
                 let first_shared_node = shared_nodes.len();
                 shared_nodes.extend(state.shared_nodes.iter().map(|node| node.record(&mut text)));
                 PartitionRecord {
                     first_end: (first_end as u32).into(),
                     ends: ((expected_ends.len() - first_end) as u32).into(),
-                    first_set_aside: (first_set_aside as u32).into(),
-                    set_aside: ((set_aside.len() - first_set_aside) as u32).into(),
+                    first_slurm_reservation: (first_slurm_reservation as u32).into(),
+                    slurm_reservations: ((slurm_reservations.len() - first_slurm_reservation) as u32).into(),
                     first_shared_node: (first_shared_node as u32).into(),
                     shared_nodes: (state.shared_nodes.len() as u32).into(),
                     ..partition_record(state, &origin.limits, &mut text)
@@ -129,7 +129,7 @@ pub fn write(
     let sections = Sections {
         site: &[site],
         partitions: &partition_records,
-        set_aside: &set_aside,
+        slurm_reservations: &slurm_reservations,
         shared_nodes: &shared_nodes,
         wait_classes: &classes.classes,
         wait_regions: &classes.regions,
@@ -221,19 +221,19 @@ fn partition_record(state: &PartitionState, accounting: &AccountingLimits, text:
         usable_nodes: layout::number_or_none(nodes.map(|nodes| nodes.usable)),
         least_node_cpus: nodes.map_or(0, |nodes| nodes.least_cpus).into(),
         most_node_cpus: nodes.map_or(0, |nodes| nodes.most_cpus).into(),
-        first_set_aside: 0.into(),
-        set_aside: 0.into(),
+        first_slurm_reservation: 0.into(),
+        slurm_reservations: 0.into(),
         first_shared_node: 0.into(),
         shared_nodes: 0.into(),
     }
 }
 
-/// What is kept of what is set aside in a partition, in its order.
-fn nearest(set_aside: &[SetAside]) -> Vec<SetAside> {
-    let mut nearest = set_aside.to_vec();
-    nearest.sort_by_key(SetAside::start);
-    nearest.truncate(MOST_SET_ASIDE);
-    nearest.sort_by_key(SetAside::order);
+/// What is kept of Slurm's reservations in a partition, in their order.
+fn nearest(slurm_reservations: &[SlurmReservation]) -> Vec<SlurmReservation> {
+    let mut nearest = slurm_reservations.to_vec();
+    nearest.sort_by_key(SlurmReservation::start);
+    nearest.truncate(MOST_SLURM_RESERVATIONS);
+    nearest.sort_by_key(SlurmReservation::order);
     nearest
 }
 
@@ -253,7 +253,7 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
         coming: Vec::new(),
         reserved: Vec::new(),
         limits: PartitionLimits::default(),
-        set_aside: Vec::new(),
+        slurm_reservations: Vec::new(),
         shared_nodes: Vec::new(),
     };
     partition_record(&state, &AccountingLimits::default(), text)

@@ -10,9 +10,9 @@ use made_up_site::{FREE_CPUS, MadeUpSite, NOW, USER, batch, ended_job, enforcing
 use predictor_core::decisions::Timeliness;
 use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
-use predictor_core::decisions::set_aside::{MOST_SET_ASIDE, SetAside, taken_between};
 use predictor_core::decisions::shared_nodes::SharingJob;
 use predictor_core::decisions::site::Site;
+use predictor_core::decisions::slurm_reservations::{MOST_SLURM_RESERVATIONS, SlurmReservation, taken_between};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
@@ -38,12 +38,12 @@ fn site() -> MadeUpSite {
 
 /// That site with all that a snapshot holds of one.
 fn whole() -> MadeUpSite {
-    let partition = PartitionState { set_aside: some_set_aside(), ..batch(enforcing()) };
+    let partition = PartitionState { slurm_reservations: some_slurm_reservations(), ..batch(enforcing()) };
     MadeUpSite::new(NOW).partition(partition).ended_jobs(some_jobs()).learnt(&some_model()).queue(&some_plan())
 }
 
-fn some_set_aside() -> Vec<SetAside> {
-    vec![SetAside::new(0, NOW + Seconds(600), NOW + Seconds(7_800), Size { nodes: 16, cpus: 64 })]
+fn some_slurm_reservations() -> Vec<SlurmReservation> {
+    vec![SlurmReservation::new(0, NOW + Seconds(600), NOW + Seconds(7_800), Size { nodes: 16, cpus: 64 })]
 }
 
 /// A node of one CPU with an admitted job, and one of four with a job without a deadline.
@@ -330,16 +330,17 @@ fn a_job_that_waits_on_its_nodes_is_expected_to_end_its_run_time_after_that() {
 }
 
 #[test]
-fn of_what_is_set_aside_in_a_partition_the_nearest_is_kept_in_its_order() {
-    let record = |group, start: i64| SetAside::new(group, NOW + Seconds(start), NOW + Seconds(start + 60), Size { nodes: 1, cpus: 4 });
+fn of_slurms_reservations_in_a_partition_the_nearest_are_kept_in_their_order() {
+    let record =
+        |group, start: i64| SlurmReservation::new(group, NOW + Seconds(start), NOW + Seconds(start + 60), Size { nodes: 1, cpus: 4 });
     let of_two_groups = |count: i64| (0..count).rev().map(|n| record((n % 2) as u16, n * 100));
-    let other = PartitionState { name: "other".into(), set_aside: vec![record(7, 0)], ..batch(enforcing()) };
-    let many = PartitionState { set_aside: of_two_groups(400).collect(), ..batch(enforcing()) };
+    let other = PartitionState { name: "other".into(), slurm_reservations: vec![record(7, 0)], ..batch(enforcing()) };
+    let many = PartitionState { slurm_reservations: of_two_groups(400).collect(), ..batch(enforcing()) };
     let snapshot = MadeUpSite::new(NOW).partition(other).partition(many).snapshot();
-    assert_eq!(snapshot.partition("other").unwrap().set_aside, [record(7, 0)]);
-    let kept = snapshot.partition("batch").unwrap().set_aside;
-    assert!(kept.len() == MOST_SET_ASIDE && kept.is_sorted_by_key(SetAside::order), "{}", kept.len());
-    assert!(kept.iter().all(|record| record.start() < NOW + Seconds(100 * MOST_SET_ASIDE as i64)));
+    assert_eq!(snapshot.partition("other").unwrap().slurm_reservations, [record(7, 0)]);
+    let kept = snapshot.partition("batch").unwrap().slurm_reservations;
+    assert!(kept.len() == MOST_SLURM_RESERVATIONS && kept.is_sorted_by_key(SlurmReservation::order), "{}", kept.len());
+    assert!(kept.iter().all(|record| record.start() < NOW + Seconds(100 * MOST_SLURM_RESERVATIONS as i64)));
 }
 
 #[test]
@@ -412,7 +413,12 @@ fn the_layout_is_that_of_the_golden_file() {
         origin.submissions = some_submissions().into();
     });
     let site = site
-        .partition(PartitionState { limits, set_aside: some_set_aside(), shared_nodes: some_shared_nodes(), ..batch(enforcing()) })
+        .partition(PartitionState {
+            limits,
+            slurm_reservations: some_slurm_reservations(),
+            shared_nodes: some_shared_nodes(),
+            ..batch(enforcing())
+        })
         .ended_jobs(some_jobs().take(5));
     let bytes = site.learnt(&some_model()).queue(&some_plan()).bytes();
     if std::env::var_os("QUEUECAST_WRITE_GOLDEN").is_some() {
@@ -460,8 +466,8 @@ proptest! {
                 let _ = plan.jobs().filter(|job| job.start.is_ok_and(|start| start.lower > start.upper)).count();
             }
             for partition in snapshot.partitions() {
-                prop_assert!(partition.set_aside.len() <= MOST_SET_ASIDE);
-                let _ = taken_between(partition.set_aside, NOW, NOW + Seconds(86_400));
+                prop_assert!(partition.slurm_reservations.len() <= MOST_SLURM_RESERVATIONS);
+                let _ = taken_between(partition.slurm_reservations, NOW, NOW + Seconds(86_400));
                 let _ = snapshot.plan().map(|plan| plan.free(partition.index).count());
                 for (nodes, limit) in [(1, None), (64, Some(Seconds(600))), (u32::MAX, Some(Seconds(i64::MAX)))] {
                     let _ = snapshot.expected_start(partition.index, Size { nodes, cpus: nodes }, limit);

@@ -37,7 +37,7 @@ fn a_promise_into_maintenance_is_refused_with_a_time_behind_it_that_is_then_prom
     let created = cluster.run("scontrol", &create);
     assert!(created.status.success(), "{created:?}");
     cluster.snapshot_with("one that knows of it", |snapshot| {
-        snapshot.partitions().any(|partition| partition.set_aside.iter().any(|record| record.size().nodes == partition.nodes))
+        snapshot.partitions().any(|partition| partition.slurm_reservations.iter().any(|record| record.size().nodes == partition.nodes))
     });
     // Its time lies within, or its time limit would reach into it.
     for at in [start + 300, start - 30] {

@@ -13,8 +13,8 @@ use job_types::promise::Promise;
 use job_types::record::{Changed, EndOfPromise, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::set_aside::leaves_room;
 use predictor_core::decisions::site::{Partition, Site};
+use predictor_core::decisions::slurm_reservations::leaves_room;
 use predictor_core::decisions::{Begins, LONGEST_AHEAD, Reservable, governing, latest_point};
 use predictor_core::forecasts::forecast::{Claimed, JobShape, Moment, WaitForecaster};
 use predictor_core::forecasts::promise::reservable_part;
@@ -212,7 +212,7 @@ fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixT
     let reservable = beside.unwrap_or(Reservable { longest_limit: Some(own_limit), ..reservable });
     let longest_limit = reservable.longest_limit;
     let found = match review(&given, &reservable, next_review) {
-        Review::Keep if progress == Progress::Waiting => shed_for_what_is_set_aside(&given, job.size, &partition, now),
+        Review::Keep if progress == Progress::Waiting => shed_for_slurm_reservations(&given, job.size, &partition, now),
         found => found,
     };
     let wanted = match found {
@@ -250,10 +250,10 @@ fn renewed<S: WaitForecaster>(given: &GivenReservation, reservable: &Reservable<
 }
 
 /// Padding is shed before it is worth a change where with it, and not without it, the limit reaches
-/// into what Slurm's own reservations set aside: slurmctld would not start the job.
-fn shed_for_what_is_set_aside(given: &GivenReservation, size: Size, partition: &Partition<'_>, now: UnixTime) -> Review {
+/// into Slurm's own reservations: slurmctld would not start the job.
+fn shed_for_slurm_reservations(given: &GivenReservation, size: Size, partition: &Partition<'_>, now: UnixTime) -> Review {
     let all = Size { nodes: partition.nodes, cpus: partition.cpus };
-    let could_start = |limit| leaves_room(partition.set_aside, all, size, now, now + limit);
+    let could_start = |limit| leaves_room(partition.slurm_reservations, all, size, now, now + limit);
     let limit = given.limit_from(now);
     let is_to_be_shed = limit < given.limit && !could_start(given.limit) && could_start(limit);
     if is_to_be_shed { Review::Change(Revision { begin: None, limit: Some(limit), probability: None }) } else { Review::Keep }

@@ -51,7 +51,9 @@ impl Offer {
             Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, later_at: None },
             Err(why) => {
                 let later_at = match why {
-                    NotReserved::Unlikely { later, .. } | NotReserved::SetAside { later, .. } | NotReserved::Crowded { later, .. } => later,
+                    NotReserved::Unlikely { later, .. }
+                    | NotReserved::SlurmReservation { later, .. }
+                    | NotReserved::Crowded { later, .. } => later,
                     _ => None,
                 };
                 Self { wanted, reservation: None, refused: Some(why.to_string()), later_at: later_at.map(|later_at| later_at.0) }

@@ -201,7 +201,7 @@ fn as_time_limit(limit: Seconds) -> String {
 
 fn not_reserved(why: &NotReserved, now: UnixTime) -> String {
     let mut line = format!("no reservation: {why}");
-    if let NotReserved::SetAside { from, until, later } = why {
+    if let NotReserved::SlurmReservation { from, until, later } = why {
         let begin = if *from > now { format!("in {}", *from - now) } else { "before now".to_owned() };
         let _ = write!(line, "; what is in the way begins {begin} and ends in {}", *until - now);
         if let Some(ahead) = later.map(|later| later - now) {

@@ -3,7 +3,7 @@
 //!
 //! [`gate()`] says whether there is anything to decide, [`Bounds`] what limits forbid, and
 //! [`decide`] decides. What it asks of a cluster besides forecasts is in [`site`], [`limits`],
-//! [`set_aside`] and [`shared_nodes`]. The published methods of admission by deadline are
+//! [`slurm_reservations`] and [`shared_nodes`]. The published methods of admission by deadline are
 //! [`deadline_methods`]. What became of submissions is counted by [`counters`], [`refusals`] and
 //! [`standing`].
 //!
@@ -25,9 +25,9 @@ mod molding;
 mod record;
 pub mod refusals;
 mod reservation;
-pub mod set_aside;
 pub mod shared_nodes;
 pub mod site;
+pub mod slurm_reservations;
 pub mod standing;
 mod submission;
 

@@ -5,8 +5,8 @@
 //! records, a simulator from its machine.
 
 use crate::decisions::limits::{Applying, NodeSizes};
-use crate::decisions::set_aside::SetAside;
 use crate::decisions::shared_nodes::SharedNode;
+use crate::decisions::slurm_reservations::SlurmReservation;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Size;
@@ -40,7 +40,7 @@ pub struct Partition<'a> {
     /// Its nodes, where that is known.
     pub node_sizes: Option<NodeSizes>,
     /// What Slurm's own reservations take of its nodes, in the order of their groups and begins.
-    pub set_aside: &'a [SetAside],
+    pub slurm_reservations: &'a [SlurmReservation],
     /// Its nodes that take jobs, where jobs share their CPUs whether they ask for it or not and are
     /// admitted by shares; none elsewhere.
     pub shared_nodes: &'a [SharedNode],

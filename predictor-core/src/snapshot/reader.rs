@@ -8,9 +8,9 @@ use super::layout::{
 use super::numbers::{Numbered, unit_number};
 use crate::decisions::Timeliness;
 use crate::decisions::limits::NodeSizes;
-use crate::decisions::set_aside::{MOST_SET_ASIDE, SetAside};
 use crate::decisions::shared_nodes::SharedNode;
 use crate::decisions::site::{Demand, Partition};
+use crate::decisions::slurm_reservations::{MOST_SLURM_RESERVATIONS, SlurmReservation};
 use crate::forecasts::forecast::{PERCENTILES, RunTimeForecast, RunTimeForecaster};
 use crate::forecasts::levels::Levels;
 use crate::forecasts::reliability::{PartitionScore, WaitSourceReason};
@@ -284,7 +284,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             most_nodes: layout::number(record.most_nodes),
             most_cpus_per_node: layout::number(record.most_cpus_per_node),
             node_sizes: layout::number(record.usable_nodes).map(|usable| NodeSizes { usable, least_cpus, most_cpus }),
-            set_aside: self.set_aside(record),
+            slurm_reservations: self.slurm_reservations(record),
             shared_nodes: self.shared_nodes(record),
             demand: Demand {
                 running_jobs: record.running_jobs.get(),
@@ -296,10 +296,10 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     /// What Slurm's own reservations take of a partition, no more of it than is looked at.
-    fn set_aside(&self, record: &PartitionRecord) -> &[SetAside] {
-        let all = self.records(sections::NodesSetAside);
-        let first = record.first_set_aside.get() as usize;
-        let count = (record.set_aside.get() as usize).min(MOST_SET_ASIDE);
+    fn slurm_reservations(&self, record: &PartitionRecord) -> &[SlurmReservation] {
+        let all = self.records(sections::SlurmReservations);
+        let first = record.first_slurm_reservation.get() as usize;
+        let count = (record.slurm_reservations.get() as usize).min(MOST_SLURM_RESERVATIONS);
         all.get(first..first.saturating_add(count)).unwrap_or(&[])
     }
 

@@ -14,8 +14,8 @@ pub(crate) mod promised_jobs;
 pub(crate) mod reserved;
 pub(crate) mod rule_load_report;
 pub(crate) mod seen;
-pub(crate) mod set_aside;
 pub(crate) mod shared_nodes;
+pub(crate) mod slurm_reservations;
 pub(crate) mod submissions;
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ use crate::failure::Failure;
 use crate::known::cluster::{Cluster, Ended, QueuedRun};
 use crate::known::names::PartitionIndices;
 use crate::known::reserved::Reserved;
-use crate::known::set_aside;
 use crate::known::shared_nodes::ForecastSharer;
+use crate::known::slurm_reservations;
 use crate::plan::Question;
 use crate::publish::answers::Answers;
 use crate::publish::shared_memory::SharedMemory;
@@ -328,7 +328,7 @@ fn partition_states(
     for job in &cluster.jobs {
         jobs.entry(&**job.partition()).or_default().push(job);
     }
-    let mut set_aside = set_aside::by_partition(&cluster.queue, now);
+    let mut slurm_reservations = slurm_reservations::by_partition(&cluster.queue, now);
     let states = cluster.partitions.iter().zip(&cluster.partition_limits).map(|(partition, limits)| {
         let jobs = jobs.remove(partition.name.as_str()).unwrap_or_default();
         let pending = || jobs.iter().filter(|job| job.is_pending(now));
@@ -349,7 +349,7 @@ fn partition_states(
             coming: jobs.iter().filter_map(|job| job.coming(now)).collect(),
             reserved: cluster.reserved.iter().filter(|reserved| reserved.is_in(&partition.name)).filter_map(Reserved::cpus).collect(),
             limits: limits.clone(),
-            set_aside: set_aside.remove(partition.name.as_str()).unwrap_or_default(),
+            slurm_reservations: slurm_reservations.remove(partition.name.as_str()).unwrap_or_default(),
             shared_nodes: shared_nodes.unwrap_or_default(),
         }
     });

@@ -130,7 +130,7 @@ impl PublishedSite {
             coming: Vec::new(),
             reserved: Vec::new(),
             limits: Default::default(),
-            set_aside: Vec::new(),
+            slurm_reservations: Vec::new(),
             shared_nodes: Vec::new(),
         };
         (0..self.partitions).map(partition).collect()

@@ -89,7 +89,7 @@ impl Site for Cluster {
     }
 
     fn default_partition(&self) -> Option<Partition<'_>> {
-        let PartitionState { name, policy, whole_nodes, cpus, nodes, max_time, default_time, set_aside, .. } = &self.partition;
+        let PartitionState { name, policy, whole_nodes, cpus, nodes, max_time, default_time, slurm_reservations, .. } = &self.partition;
         Some(Partition {
             name,
             policy: *policy,
@@ -98,7 +98,7 @@ impl Site for Cluster {
             whole_nodes: *whole_nodes,
             max_time: *max_time,
             own_default_time: *default_time,
-            set_aside,
+            slurm_reservations,
             ..Partition::default()
         })
     }

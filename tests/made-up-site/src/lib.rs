@@ -159,7 +159,7 @@ pub fn batch(policy: Policy) -> PartitionState {
         coming: Vec::new(),
         reserved: Vec::new(),
         limits: Default::default(),
-        set_aside: Vec::new(),
+        slurm_reservations: Vec::new(),
         shared_nodes: Vec::new(),
     }
 }

@@ -1,10 +1,10 @@
-//! Reservations beside Slurm's own: how much padding a job may have so that nothing that is set
-//! aside, as for maintenance, keeps it from starting.
+//! Virtual reservations beside Slurm's own: how much padding a job may have so that none of
+//! Slurm's reservations, as for maintenance, keeps it from starting.
 
 use super::trajectory::Reservable;
 use crate::decisions::LIMIT_ROUNDING;
-use crate::decisions::set_aside::{SetAside, leaves_room};
 use crate::decisions::site::Partition;
+use crate::decisions::slurm_reservations::{SlurmReservation, leaves_room};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 
@@ -12,10 +12,10 @@ use job_types::time::{Seconds, UnixTime};
 /// job becomes eligible, is not worth a change of the job.
 pub const WORTH_A_CHANGE: f64 = 0.125;
 
-/// A time of which all has to be free of what is set aside, with the padding that it is of.
+/// A time of which all has to be free of Slurm's reservations, with the padding that it is of.
 ///
 /// A job that becomes eligible so long before the reserved time can start at any moment from then
-/// on, and slurmctld starts it only where its time limit then ends outside of what is set aside.
+/// on, and slurmctld starts it only where its time limit then ends outside of Slurm's reservations.
 /// The limit is at most the padding longer than is needed, and while the job waits it sheds what it
 /// has outlived, but only as soon as that is worth a change.
 fn time_of(reserved: UnixTime, own_limit: Seconds, padding: Seconds) -> (UnixTime, UnixTime) {
@@ -27,9 +27,9 @@ fn unpadded_end(reserved: UnixTime, own_limit: Seconds) -> UnixTime {
     reserved + own_limit + LIMIT_ROUNDING
 }
 
-/// The longest padding with which what is set aside stays outside of the job's time; `None` where
-/// it is inside without any.
-fn most_padding_outside(of: &SetAside, reserved: UnixTime, own_limit: Seconds) -> Option<Seconds> {
+/// The longest padding with which one of Slurm's reservations stays outside of the job's time;
+/// `None` where it is inside without any.
+fn most_padding_outside(of: &SlurmReservation, reserved: UnixTime, own_limit: Seconds) -> Option<Seconds> {
     let unpadded_end = unpadded_end(reserved, own_limit);
     if of.end() <= reserved {
         Some(reserved - of.end())
@@ -40,29 +40,29 @@ fn most_padding_outside(of: &SetAside, reserved: UnixTime, own_limit: Seconds) -
     }
 }
 
-/// The most padding that a reservation of a job of that size and time limit may have beside what is
-/// set aside in a partition, and what forbids more; `None` where nothing does.
+/// The most padding that a virtual reservation of a job of that size and time limit may have beside
+/// Slurm's reservations in a partition, and which of them forbids more; `None` where none does.
 ///
 /// # Errors
 /// Where too little is left of the partition at the reserved time itself, or before the job's own
-/// time limit ends it: what is set aside then, the last of it to end.
+/// time limit ends it: of Slurm's reservations then the last to end.
 pub(super) fn most_padding(
     partition: &Partition<'_>,
     size: Size,
     reserved: UnixTime,
     own_limit: Seconds,
-) -> Result<Option<(Seconds, SetAside)>, SetAside> {
+) -> Result<Option<(Seconds, SlurmReservation)>, SlurmReservation> {
     let all = Size { nodes: partition.nodes, cpus: partition.cpus };
     let has_room = |padding| {
         let (from, until) = time_of(reserved, own_limit, padding);
-        leaves_room(partition.set_aside, all, size, from, until)
+        leaves_room(partition.slurm_reservations, all, size, from, until)
     };
-    let with_bounds = || partition.set_aside.iter().map(|record| (most_padding_outside(record, reserved, own_limit), record));
-    let inside = with_bounds().filter(|(bound, _)| bound.is_none()).map(|(_, record)| *record).max_by_key(SetAside::end);
+    let with_bounds = || partition.slurm_reservations.iter().map(|record| (most_padding_outside(record, reserved, own_limit), record));
+    let inside = with_bounds().filter(|(bound, _)| bound.is_none()).map(|(_, record)| *record).max_by_key(SlurmReservation::end);
     if let Some(by) = inside.filter(|_| !has_room(Seconds::ZERO)) {
         return Err(by);
     }
-    let mut bounds: Vec<(Seconds, SetAside)> = with_bounds().filter_map(|(bound, record)| Some((bound?, *record))).collect();
+    let mut bounds: Vec<(Seconds, SlurmReservation)> = with_bounds().filter_map(|(bound, record)| Some((bound?, *record))).collect();
     bounds.sort_unstable_by_key(|(bound, record)| (*bound, record.order()));
     // More padding never makes room, so that those with room come first. Beyond the last of them
     // the time reaches into the record that it is of.
@@ -74,11 +74,11 @@ pub(super) fn most_padding(
 
 impl<F> Reservable<'_, F> {
     /// The same job for a reserved time in a partition, with no more padding than there is room for
-    /// beside what is set aside there, and what forbids more padding where something does.
+    /// beside Slurm's reservations there, and which of them forbids more padding where one does.
     ///
     /// # Errors
     /// As [`most_padding`]: what leaves no room at the reserved time.
-    pub fn beside(&self, partition: &Partition<'_>, reserved: UnixTime) -> Result<(Self, Option<SetAside>), SetAside> {
+    pub fn beside(&self, partition: &Partition<'_>, reserved: UnixTime) -> Result<(Self, Option<SlurmReservation>), SlurmReservation> {
         let own_limit = self.shape.limit.unwrap_or(Seconds::ZERO);
         let most = most_padding(partition, self.shape.size, reserved, own_limit)?;
         let most_limit = most.map(|(padding, _)| own_limit + padding);
@@ -95,10 +95,10 @@ mod tests {
     const HOUR: Seconds = Seconds(3_600);
     const RESERVED: UnixTime = UnixTime(1_000_000);
 
-    /// The most padding of an hour on so many of ten nodes beside nodes that are set aside, all of
-    /// them in one group for each record.
-    fn most(nodes: u32, set_aside: &[SetAside]) -> Result<Option<(Seconds, SetAside)>, SetAside> {
-        let partition = Partition { nodes: 10, cpus: 40, set_aside, ..Partition::default() };
+    /// The most padding of an hour on so many of ten nodes beside Slurm's reservations, with one
+    /// group of nodes for each record.
+    fn most(nodes: u32, slurm_reservations: &[SlurmReservation]) -> Result<Option<(Seconds, SlurmReservation)>, SlurmReservation> {
+        let partition = Partition { nodes: 10, cpus: 40, slurm_reservations, ..Partition::default() };
         most_padding(&partition, size(nodes), RESERVED, HOUR)
     }
 
@@ -106,35 +106,41 @@ mod tests {
         Size { nodes, cpus: nodes * 4 }
     }
 
-    fn set_aside(from: i64, until: i64) -> SetAside {
-        SetAside::new(0, RESERVED + Seconds(from), RESERVED + Seconds(until), size(6))
+    fn slurm_reservation(from: i64, until: i64) -> SlurmReservation {
+        SlurmReservation::new(0, RESERVED + Seconds(from), RESERVED + Seconds(until), size(6))
     }
 
     #[test]
-    fn a_job_beside_what_is_set_aside_has_any_padding() {
-        assert_eq!(most(4, &[set_aside(-600, 600)]), Ok(None));
+    fn a_job_beside_slurms_reservations_has_any_padding() {
+        assert_eq!(most(4, &[slurm_reservation(-600, 600)]), Ok(None));
         assert_eq!(most(10, &[]), Ok(None));
     }
 
     #[test]
-    fn what_is_set_aside_at_the_reserved_time_or_before_the_job_would_end_leaves_no_room() {
-        for record in [set_aside(-600, 1), set_aside(0, 10), set_aside(3_600, 7_200), set_aside(3_659, 7_200), set_aside(-600, 90_000)] {
+    fn a_reservation_at_the_reserved_time_or_before_the_job_would_end_leaves_no_room() {
+        for record in [
+            slurm_reservation(-600, 1),
+            slurm_reservation(0, 10),
+            slurm_reservation(3_600, 7_200),
+            slurm_reservation(3_659, 7_200),
+            slurm_reservation(-600, 90_000),
+        ] {
             assert_eq!(most(5, &[record]), Err(record));
         }
     }
 
     #[test]
-    fn a_job_becomes_eligible_behind_what_is_set_aside_before_its_time() {
-        let before = set_aside(-3_000, -600);
+    fn a_job_becomes_eligible_behind_a_reservation_before_its_time() {
+        let before = slurm_reservation(-3_000, -600);
         assert_eq!(most(5, &[before]), Ok(Some((Seconds(600), before))));
-        assert_eq!(most(5, &[set_aside(-600, 0)]).unwrap().unwrap().0, Seconds::ZERO);
+        assert_eq!(most(5, &[slurm_reservation(-600, 0)]).unwrap().unwrap().0, Seconds::ZERO);
     }
 
     #[test]
-    fn padding_that_is_not_shed_at_once_stays_before_what_is_set_aside_afterwards() {
+    fn padding_that_is_not_shed_at_once_stays_before_a_later_reservation() {
         // Ten minutes are left behind the job's hour and the minute of rounding. A job that is
         // eligible 80 minutes before its time may have its limit that much too long while it waits.
-        let after = set_aside(3_600 + 60 + 600, 90_000);
+        let after = slurm_reservation(3_600 + 60 + 600, 90_000);
         assert_eq!(most(5, &[after]), Ok(Some((Seconds(80 * 60), after))));
     }
 
@@ -145,14 +151,14 @@ mod tests {
         ) {
             // Groups of four nodes and less, together all ten.
             let count = |group: u16| [4, 3, 2, 1][usize::from(group)];
-            let mut records: Vec<SetAside> = records
+            let mut records: Vec<SlurmReservation> = records
                 .iter()
                 .map(|(group, from, length)| {
                     let start = RESERVED + Seconds(*from);
-                    SetAside::new(*group, start, start + Seconds(*length), size(count(*group)))
+                    SlurmReservation::new(*group, start, start + Seconds(*length), size(count(*group)))
                 })
                 .collect();
-            records.sort_by_key(SetAside::order);
+            records.sort_by_key(SlurmReservation::order);
             let has_room = |padding: i64| {
                 let (from, until) = time_of(RESERVED, HOUR, Seconds(padding));
                 leaves_room(&records, size(10), size(nodes), from, until)

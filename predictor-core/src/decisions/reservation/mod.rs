@@ -8,8 +8,8 @@ mod joint;
 mod trajectory;
 
 use super::{Bound, DerivedInputs, LIMIT_ROUNDING, Limit, Reservation, StartBlocker};
-use crate::decisions::set_aside::SetAside;
 use crate::decisions::site::Partition;
+use crate::decisions::slurm_reservations::SlurmReservation;
 use crate::forecasts::forecast::{QueueForecaster, WaitForecaster};
 use job_types::options::SuccessProbability;
 use job_types::size::Size;
@@ -60,7 +60,7 @@ pub enum NotReserved {
     /// The reserved time and the time limit reach beyond the deadline.
     BeyondDeadline,
     /// Reservations of Slurm's own, such as for maintenance, leave too few nodes of the partition.
-    SetAside {
+    SlurmReservation {
         /// When what is in the way begins.
         from: UnixTime,
         /// When it ends.
@@ -121,7 +121,7 @@ impl fmt::Display for NotReserved {
                 write!(f, "its time limit would be padded to {needed}, and {} is {}", longest.by, longest.value)
             }
             NotReserved::BeyondDeadline => f.write_str("the reserved time plus the time limit lies beyond --deadline"),
-            NotReserved::SetAside { .. } => {
+            NotReserved::SlurmReservation { .. } => {
                 f.write_str("Slurm's own reservations, such as for maintenance, leave too few nodes of the partition for it")
             }
             NotReserved::Crowded { part, .. } => {
@@ -191,8 +191,8 @@ pub(super) fn reserve<F: WaitForecaster + QueueForecaster>(
         let later = if tell_later { later_time(&anywhere, partition, ahead, wanted) } else { None };
         later.map(|ahead| context.now + ahead)
     };
-    let set_aside = |by: SetAside| NotReserved::SetAside { from: by.start(), until: by.end(), later: later() };
-    let (job, beside) = anywhere.beside(partition, reserved).map_err(set_aside)?;
+    let in_the_way = |by: SlurmReservation| NotReserved::SlurmReservation { from: by.start(), until: by.end(), later: later() };
+    let (job, beside) = anywhere.beside(partition, reserved).map_err(in_the_way)?;
     if let Some(part) = job.crowded(ahead, wanted) {
         return Err(NotReserved::Crowded { part, wanted, later: later() });
     }
@@ -222,7 +222,7 @@ pub(super) fn reserve<F: WaitForecaster + QueueForecaster>(
         Err(best) => best,
     };
     if let Some(by) = beside.filter(|_| latest_point(&anywhere, ahead, asked, Begins::BeforeReserved).is_ok()) {
-        return Err(set_aside(by));
+        return Err(in_the_way(by));
     }
     if let Some(beyond) = beyond_limit(&job, ahead, asked, longest) {
         return Err(beyond);
@@ -238,7 +238,7 @@ pub(super) fn reserve<F: WaitForecaster + QueueForecaster>(
 ///
 /// What a job needs that is eligible now says where to begin. A job that becomes eligible later is
 /// forecast from another state, so that the time is tried before it is told, and others behind it:
-/// where something is set aside in the partition, as long behind that.
+/// where one of Slurm's reservations is in the way, as long behind that.
 fn later_time<F: WaitForecaster>(
     job: &Reservable<'_, F>,
     partition: &Partition<'_>,

@@ -23,8 +23,8 @@ pub use model::{
 pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord, SubmissionRecord};
 
-use crate::decisions::set_aside::SetAside;
 use crate::decisions::shared_nodes::SharedNode;
+use crate::decisions::slurm_reservations::SlurmReservation;
 use crate::forecasts::forecast::RunTimeRange;
 use crate::forecasts::trees::NodeRecord;
 use job_types::time::Seconds;
@@ -124,7 +124,7 @@ const _: () = {
     assert!(size_of::<SiteRecord>() == 120);
     assert!(size_of::<SubmissionRecord>() == 20);
     assert!(size_of::<PartitionRecord>() == 136);
-    assert!(size_of::<SetAside>() == 28);
+    assert!(size_of::<SlurmReservation>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);
     assert!(size_of::<UserSizeRecord>() == 28);

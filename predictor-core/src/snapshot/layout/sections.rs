@@ -7,8 +7,8 @@ use super::{
     PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, SubmissionRecord, UserRecord,
     UserSizeRecord, WaitClassRecord, WaitRegionRecord,
 };
-use crate::decisions::set_aside::SetAside;
 use crate::decisions::shared_nodes::SharedNode;
+use crate::decisions::slurm_reservations::SlurmReservation;
 use crate::forecasts::forecast::RunTimeRange;
 use crate::forecasts::trees::NodeRecord;
 use std::mem::size_of;
@@ -79,7 +79,7 @@ sections! {
     /// [`PartitionRecord`]s, in the order of their indices.
     Partitions, partitions: PartitionRecord = 2;
     /// What Slurm's own reservations take, by partition, each partition's in their order.
-    NodesSetAside, set_aside: SetAside = 33;
+    SlurmReservations, slurm_reservations: SlurmReservation = 33;
     /// [`SharedNode`]s whose CPUs jobs share, by partition, in the order of slurmctld's node table.
     SharedNodes, shared_nodes: SharedNode = 36;
     /// [`WaitClassRecord`]s, by partition.

@@ -136,10 +136,10 @@ pub struct PartitionRecord {
     pub least_node_cpus: U32,
     /// CPUs of the largest of all its nodes.
     pub most_node_cpus: U32,
-    /// First of its records among what Slurm's reservations set aside.
-    pub first_set_aside: U32,
+    /// First of its records among those of Slurm's own reservations.
+    pub first_slurm_reservation: U32,
     /// How many of these records there are.
-    pub set_aside: U32,
+    pub slurm_reservations: U32,
     /// First of its records among the nodes whose CPUs jobs share.
     pub first_shared_node: U32,
     /// How many of these records there are.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use job_types::size::Size;
 use job_types::time::UnixTime;
-use predictor_core::decisions::set_aside::SetAside;
+use predictor_core::decisions::slurm_reservations::SlurmReservation;
 use queue_plan::LONGEST;
 use slurm_sys::client::controller::Reservation;
 
 use crate::known::cluster::{PlanNode, Queue};
 
-/// What is set aside in each partition from `now` on, by its name; partitions without anything are
-/// not named. Of a reservation of some CPUs of its nodes (`CoreCnt`) which nodes these are on is
-/// not told, so that it takes no whole node and CPUs of all of them alike.
-pub(crate) fn by_partition(queue: &Queue, now: UnixTime) -> BTreeMap<Arc<str>, Vec<SetAside>> {
+/// What Slurm's reservations take of each partition from `now` on, by its name; partitions without
+/// reservations are not named. Of a reservation of some CPUs of its nodes (`CoreCnt`) slurmctld
+/// does not tell which nodes these are on: it takes no whole node, and CPUs of all of them alike.
+pub(crate) fn by_partition(queue: &Queue, now: UnixTime) -> BTreeMap<Arc<str>, Vec<SlurmReservation>> {
     let Queue { nodes, reservations, .. } = queue;
     let ahead: Vec<&Reservation> = reservations.iter().filter(|reservation| end(reservation) > now.0.max(reservation.start)).collect();
     // The reservations that each node is in, by their places among these.
@@ -34,12 +34,12 @@ pub(crate) fn by_partition(queue: &Queue, now: UnixTime) -> BTreeMap<Arc<str>, V
             *group = Size { nodes: group.nodes.saturating_add(1), cpus: group.cpus.saturating_add(node.cpus) };
         }
     }
-    let mut by_partition: BTreeMap<Arc<str>, Vec<SetAside>> = BTreeMap::new();
+    let mut by_partition: BTreeMap<Arc<str>, Vec<SlurmReservation>> = BTreeMap::new();
     // Groups beyond the number of a group are far more than a snapshot keeps.
     for (number, ((partition, reservations), size)) in (0..=u16::MAX).zip(groups) {
         let records = reservations.iter().filter_map(|place| {
             let (reservation, all_cpus) = (ahead.get(*place as usize)?, *all_cpus.get(*place as usize)?);
-            Some(SetAside::new(number, UnixTime(reservation.start), UnixTime(end(reservation)), share(reservation, all_cpus, size)))
+            Some(SlurmReservation::new(number, UnixTime(reservation.start), UnixTime(end(reservation)), share(reservation, all_cpus, size)))
         });
         by_partition.entry(Arc::clone(partition)).or_default().extend(records);
     }
@@ -72,7 +72,7 @@ fn share(reservation: &Reservation, all_cpus: u64, group: Size) -> Size {
 mod tests {
     use super::*;
     use job_types::time::Seconds;
-    use predictor_core::decisions::set_aside::taken_between;
+    use predictor_core::decisions::slurm_reservations::taken_between;
 
     const NOW: UnixTime = UnixTime(1_000_000);
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// Eight nodes of four CPUs in one partition, of which the last four are in another one too.
-    fn set_aside(reservations: Vec<Reservation>) -> BTreeMap<Arc<str>, Vec<SetAside>> {
+    fn of_reservations(reservations: Vec<Reservation>) -> BTreeMap<Arc<str>, Vec<SlurmReservation>> {
         let node = |place: usize| {
             let partitions = if place < 4 { vec!["all".into()] } else { vec!["all".into(), "half".into()] };
             Some(PlanNode { cpus: 4, takes_jobs: true, partitions })
@@ -95,16 +95,16 @@ mod tests {
         by_partition(&Queue { nodes: (0..8).map(node).chain([None]).collect(), reservations, jobs: Vec::new() }, NOW)
     }
 
-    fn taken(of: &BTreeMap<Arc<str>, Vec<SetAside>>, partition: &str, from: i64, until: i64) -> (u32, u32) {
+    fn taken(of: &BTreeMap<Arc<str>, Vec<SlurmReservation>>, partition: &str, from: i64, until: i64) -> (u32, u32) {
         let Some(records) = of.get(partition) else { return (0, 0) };
-        assert!(records.is_sorted_by_key(SetAside::order), "{records:?}");
+        assert!(records.is_sorted_by_key(SlurmReservation::order), "{records:?}");
         let taken = taken_between(records, NOW + Seconds(from), NOW + Seconds(until));
         (taken.nodes, taken.cpus)
     }
 
     #[test]
     fn nodes_count_in_each_of_their_partitions_and_once_in_each() {
-        let of = set_aside(vec![reservation(100, Some(200), (2, 5), Some(16)), reservation(150, Some(300), (4, 8), Some(16))]);
+        let of = of_reservations(vec![reservation(100, Some(200), (2, 5), Some(16)), reservation(150, Some(300), (4, 8), Some(16))]);
         assert_eq!([taken(&of, "all", 0, 100), taken(&of, "half", 0, 100)], [(0, 0); 2]);
         assert_eq!([taken(&of, "all", 100, 150), taken(&of, "half", 100, 150)], [(4, 16), (2, 8)]);
         assert_eq!([taken(&of, "all", 0, 1_000), taken(&of, "half", 0, 1_000)], [(6, 24), (4, 16)]);
@@ -113,15 +113,15 @@ mod tests {
 
     #[test]
     fn what_has_ended_or_has_no_nodes_takes_nothing_and_what_has_no_end_takes_them_for_good() {
-        let of = set_aside(vec![reservation(-200, Some(-100), (0, 7), None), reservation(-10, None, (0, 0), None)]);
+        let of = of_reservations(vec![reservation(-200, Some(-100), (0, 7), None), reservation(-10, None, (0, 0), None)]);
         assert_eq!(taken(&of, "all", 0, 300 * 86_400), (1, 4));
-        let unfounded = set_aside(vec![reservation(0, Some(10), (20, usize::MAX), None), reservation(10, Some(5), (0, 7), None)]);
+        let unfounded = of_reservations(vec![reservation(0, Some(10), (20, usize::MAX), None), reservation(10, Some(5), (0, 7), None)]);
         assert!(unfounded.is_empty(), "{unfounded:?}");
     }
 
     #[test]
     fn some_cpus_of_nodes_take_no_node_as_a_whole() {
-        let of = set_aside(vec![reservation(0, Some(100), (2, 5), Some(6))]);
+        let of = of_reservations(vec![reservation(0, Some(100), (2, 5), Some(6))]);
         assert_eq!([taken(&of, "all", 0, 10), taken(&of, "half", 0, 10)], [(0, 6), (0, 3)]);
     }
 }

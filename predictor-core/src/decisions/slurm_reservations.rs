@@ -3,24 +3,24 @@
 //! slurmctld starts a job on no node that a reservation has, or will have before the job's time
 //! limit ends it, unless the job names the reservation (src/slurmctld/reservation.c,
 //! `job_test_resv`). Which nodes those are matters, because a job needs the same ones for all of
-//! its time: nodes that are alike in when they are set aside make a group, and what is set aside
-//! at some time of a job is the sum over the groups.
+//! its time. Nodes that are in the same reservations make a group, and what Slurm's reservations
+//! take at some time of a job is the sum over the groups.
 
 use job_types::size::Size;
 use job_types::time::UnixTime;
 use zerocopy::little_endian::{I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The most of them that are looked at of one partition.
-pub const MOST_SET_ASIDE: usize = 256;
+/// The most records that are looked at of one partition.
+pub const MOST_SLURM_RESERVATIONS: usize = 256;
 
 /// The latest moment, in Unix seconds, that is read as it is; it is in the year 36812.
 const LATEST: i64 = 1 << 40;
 
-/// Nodes of a partition that are set aside during one time: by a snapshot's record.
+/// What one of Slurm's reservations takes of a group of a partition's nodes: a snapshot's record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-pub struct SetAside {
+pub struct SlurmReservation {
     /// When it begins, in Unix seconds.
     start: I64,
     /// When it ends, in Unix seconds.
@@ -35,11 +35,11 @@ pub struct SetAside {
     reserved: U16,
 }
 
-impl SetAside {
-    /// Nodes and CPUs of a group of nodes that are set aside from `start` until `end`.
+impl SlurmReservation {
+    /// Nodes and CPUs of a group of nodes that a reservation takes from `start` until `end`.
     #[must_use]
-    pub fn new(group: u16, start: UnixTime, end: UnixTime, size: Size) -> SetAside {
-        SetAside {
+    pub fn new(group: u16, start: UnixTime, end: UnixTime, size: Size) -> SlurmReservation {
+        SlurmReservation {
             start: start.0.into(),
             end: end.0.into(),
             nodes: size.nodes.into(),
@@ -80,13 +80,13 @@ impl SetAside {
     }
 }
 
-/// What is set aside at some time between two moments, of records in their order.
+/// What Slurm's reservations take at some time between two moments, of records in their order.
 #[must_use]
-pub fn taken_between(set_aside: &[SetAside], from: UnixTime, until: UnixTime) -> Size {
+pub fn taken_between(slurm_reservations: &[SlurmReservation], from: UnixTime, until: UnixTime) -> Size {
     let mut taken = Size { nodes: 0, cpus: 0 };
-    for group in set_aside.chunk_by(|one, other| one.group == other.group) {
+    for group in slurm_reservations.chunk_by(|one, other| one.group == other.group) {
         // The nodes of a group are the same ones at all times, so that they are taken once.
-        let overlapping = || group.iter().filter(|record| record.overlaps(from, until)).map(SetAside::size);
+        let overlapping = || group.iter().filter(|record| record.overlaps(from, until)).map(SlurmReservation::size);
         let most = |count: fn(&Size) -> u32| overlapping().map(|size| count(&size)).max().unwrap_or(0);
         taken.nodes = taken.nodes.saturating_add(most(|size| size.nodes));
         taken.cpus = taken.cpus.saturating_add(most(|size| size.cpus));
@@ -94,11 +94,11 @@ pub fn taken_between(set_aside: &[SetAside], from: UnixTime, until: UnixTime) ->
     taken
 }
 
-/// Whether a job can start at one moment and run until another beside what is set aside in a
-/// partition of the size `all`. A job that is larger than the partition is not kept out by that.
+/// Whether a job can start at one moment and run until another beside Slurm's reservations in a
+/// partition of the size `all`. A job that is larger than the partition is not kept out by them.
 #[must_use]
-pub fn leaves_room(set_aside: &[SetAside], all: Size, job: Size, from: UnixTime, until: UnixTime) -> bool {
-    let taken = taken_between(set_aside, from, until);
+pub fn leaves_room(slurm_reservations: &[SlurmReservation], all: Size, job: Size, from: UnixTime, until: UnixTime) -> bool {
+    let taken = taken_between(slurm_reservations, from, until);
     let is_left = |all: u32, taken: u32, job: u32| taken == 0 || job <= all.saturating_sub(taken);
     is_left(all.nodes, taken.nodes, job.nodes) && is_left(all.cpus, taken.cpus, job.cpus)
 }
@@ -113,42 +113,42 @@ mod tests {
         Size { nodes, cpus: nodes.saturating_mul(4) }
     }
 
-    fn set_aside(group: u16, start: i64, end: i64, count: u32) -> SetAside {
-        SetAside::new(group, UnixTime(start), UnixTime(end), nodes(count))
+    fn slurm_reservation(group: u16, start: i64, end: i64, count: u32) -> SlurmReservation {
+        SlurmReservation::new(group, UnixTime(start), UnixTime(end), nodes(count))
     }
 
-    fn has_room(records: &[SetAside], count: u32, from: i64, until: i64) -> bool {
+    fn has_room(records: &[SlurmReservation], count: u32, from: i64, until: i64) -> bool {
         leaves_room(records, ALL, nodes(count), UnixTime(from), UnixTime(until))
     }
 
     #[test]
-    fn a_job_fits_before_behind_and_beside_what_is_set_aside() {
-        let maintenance = [set_aside(0, 100, 200, 6)];
+    fn a_job_fits_before_behind_and_beside_a_reservation() {
+        let maintenance = [slurm_reservation(0, 100, 200, 6)];
         assert!(has_room(&maintenance, 10, 0, 100) && has_room(&maintenance, 10, 200, 300));
         assert!(has_room(&maintenance, 4, 50, 250) && !has_room(&maintenance, 5, 99, 101));
     }
 
     #[test]
-    fn nodes_that_are_set_aside_one_after_the_other_are_all_missing_from_a_job_over_both_times() {
-        let rolling = [set_aside(0, 100, 200, 6), set_aside(1, 200, 300, 4)];
+    fn nodes_that_are_reserved_one_after_the_other_are_all_missing_from_a_job_over_both_times() {
+        let rolling = [slurm_reservation(0, 100, 200, 6), slurm_reservation(1, 200, 300, 4)];
         assert!(has_room(&rolling, 4, 100, 200) && has_room(&rolling, 6, 200, 300));
         assert!(!has_room(&rolling, 1, 150, 250));
         // The same nodes twice are missing once.
-        let twice = [set_aside(0, 100, 200, 6), set_aside(0, 150, 300, 6)];
+        let twice = [slurm_reservation(0, 100, 200, 6), slurm_reservation(0, 150, 300, 6)];
         assert!(has_room(&twice, 4, 150, 250));
     }
 
     #[test]
-    fn a_job_that_is_larger_than_the_partition_is_not_kept_out_by_what_is_set_aside_at_other_times() {
-        assert!(has_room(&[set_aside(0, 100, 200, 6)], 11, 0, 100));
+    fn a_job_that_is_larger_than_the_partition_is_not_kept_out_by_reservations_at_other_times() {
+        assert!(has_room(&[slurm_reservation(0, 100, 200, 6)], 11, 0, 100));
     }
 
     #[test]
     fn numbers_that_can_not_be_are_read_as_ones_that_can() {
-        let hostile = set_aside(9, i64::MIN, i64::MAX, u32::MAX);
+        let hostile = slurm_reservation(9, i64::MIN, i64::MAX, u32::MAX);
         assert_eq!((hostile.start(), hostile.end()), (UnixTime(0), UnixTime(LATEST)));
-        let twice = [hostile, set_aside(10, i64::MIN, i64::MAX, u32::MAX)];
+        let twice = [hostile, slurm_reservation(10, i64::MIN, i64::MAX, u32::MAX)];
         assert_eq!(taken_between(&twice, UnixTime(1), UnixTime(2)), Size { nodes: u32::MAX, cpus: u32::MAX });
-        assert!(!set_aside(0, 200, 100, 1).overlaps(UnixTime(120), UnixTime(150)));
+        assert!(!slurm_reservation(0, 200, 100, 1).overlaps(UnixTime(120), UnixTime(150)));
     }
 }
