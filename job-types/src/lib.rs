@@ -17,3 +17,4 @@ pub mod share;
 pub mod size;
 pub mod text;
 pub mod time;
+pub mod tres;

@@ -1,24 +1,6 @@
-//! Values as they cross from Slurm: lists of resources, array expressions, states.
+//! Values as they cross from Slurm: array expressions, states.
 
-use slurm_sys::client::{JobState, array_task_count, tres_count};
-
-const CPU: u32 = 1;
-const NODE: u32 = 4;
-
-#[test]
-fn a_list_of_resources_tells_the_count_of_one() {
-    // As sacct shows it with --format=AllocTRES on a cluster, in the database's numbers.
-    let list = "1=16,2=64000,4=2,5=16";
-    assert_eq!(tres_count(list, CPU), Some(16));
-    assert_eq!(tres_count(list, NODE), Some(2));
-}
-
-#[test]
-fn a_resource_that_is_not_listed_or_not_a_number_has_no_count() {
-    for list in ["", ",", "4", "=", "1=", "1=x", "11=3", "1=-2", "1=99999999999999999999999"] {
-        assert_eq!(tres_count(list, CPU), None, "{list:?}");
-    }
-}
+use slurm_sys::client::{JobState, array_task_count};
 
 #[test]
 fn an_array_expression_tells_how_many_tasks_it_names() {

@@ -4,46 +4,15 @@ use job_types::number::QosId;
 use std::collections::HashMap;
 
 use job_types::time::Seconds;
+use job_types::tres::Amounts;
 use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Node, NodeState, Partition, QosRecord};
-use slurm_sys::client::{TRES_CPU, TRES_NODE};
 
 /// The quality of service of jobs that name none, where no association says another
 /// (src/common/assoc_mgr.c, `assoc_mgr_get_default_qos_info`).
 const DEFAULT_QOS: &str = "normal";
 /// Accounts stand at most this deep below each other: a longer chain is a circle.
 const DEEPEST: usize = 64;
-
-/// Amounts of a list such as `1=16,2=64000,4=2`.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Amounts {
-    cpus: Option<u64>,
-    nodes: Option<u64>,
-    /// Whether there is an amount of something else.
-    other: bool,
-}
-
-impl Amounts {
-    fn of(list: &str) -> Amounts {
-        let mut amounts = Amounts::default();
-        for entry in list.split(',').filter(|entry| !entry.is_empty()) {
-            let numbers = entry.split_once('=').map(|(id, count)| (id.trim().parse(), count.trim().parse::<u64>()));
-            match numbers {
-                Some((Ok(TRES_CPU), Ok(count))) => amounts.cpus = Some(count),
-                Some((Ok(TRES_NODE), Ok(count))) => amounts.nodes = Some(count),
-                // Of a limit that is not understood it is only known that there is one.
-                _ => amounts.other = true,
-            }
-        }
-        amounts
-    }
-
-    /// Where the amounts are percentages, nothing but that there are some is known.
-    fn told(self, is_relative: bool) -> Amounts {
-        let some = self.cpus.is_some() || self.nodes.is_some() || self.other;
-        if is_relative { Amounts { other: some, ..Amounts::default() } } else { self }
-    }
-}
 
 fn clamped(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
@@ -57,8 +26,8 @@ fn caps(wall_seconds: Option<i64>, most: Amounts, per_node: Amounts, minutes: &[
         nodes: most.nodes.map(clamped),
         cpus_per_node: per_node.cpus.map(clamped),
         cpu_minutes: minutes.iter().filter_map(|minutes| minutes.cpus).min(),
-        other: most.other || per_node.other || per_node.nodes.is_some(),
-        other_minutes: minutes.iter().any(|minutes| minutes.other || minutes.nodes.is_some()),
+        other: most.has_others() || per_node.has_others() || per_node.nodes.is_some(),
+        other_minutes: minutes.iter().any(|minutes| minutes.has_others() || minutes.nodes.is_some()),
     }
 }
 
@@ -76,11 +45,10 @@ pub(crate) fn accounting(accounts: &Accounts) -> AccountingLimits {
 }
 
 fn qos(record: &QosRecord) -> Qos {
-    let amounts = |list: &str| Amounts::of(list).told(record.is_relative);
-    let least = amounts(&record.min_resources);
+    let least = record.min_resources;
     let none = Amounts::default();
-    let members = record.member_resources.iter().map(|list| caps(None, amounts(list), none, &[]));
-    let member_minutes = caps(None, none, none, &record.member_resource_minutes.each_ref().map(|list| amounts(list)));
+    let members = record.member_resources.iter().map(|most| caps(None, *most, none, &[]));
+    let member_minutes = caps(None, none, none, &record.member_resource_minutes);
     Qos {
         id: record.id,
         name: record.name.clone(),
@@ -91,22 +59,12 @@ fn qos(record: &QosRecord) -> Qos {
             over_partition_min_nodes: record.over_partition_min_nodes,
             least_cpus: least.cpus.map_or(0, clamped),
             least_nodes: least.nodes.map_or(0, clamped),
-            least_other: least.other,
+            least_other: least.has_others(),
             limit_factor: record.limit_factor.map_or(1.0, |factor| factor as f32),
         },
         limits: JobLimits {
-            job: caps(
-                record.max_wall_seconds,
-                amounts(&record.max_resources),
-                amounts(&record.max_resources_per_node),
-                &[amounts(&record.max_resource_minutes)],
-            ),
-            group: caps(
-                record.group_wall_seconds,
-                amounts(&record.group_resources),
-                none,
-                &record.group_resource_minutes.each_ref().map(|list| amounts(list)),
-            ),
+            job: caps(record.max_wall_seconds, record.max_resources, record.max_resources_per_node, &[record.max_resource_minutes]),
+            group: caps(record.group_wall_seconds, record.group_resources, none, &record.group_resource_minutes),
             member: members.fold(member_minutes, Caps::and),
         },
     }
@@ -116,10 +74,8 @@ fn qos(record: &QosRecord) -> Qos {
 fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationRecord>, fallback: Option<QosId>) -> AssociationLimits {
     let above = std::iter::successors(Some(record), |below| by_id.get(&below.parent).copied());
     let none = Amounts::default();
-    let group = above.take(DEEPEST).map(|record| {
-        let minutes = record.group_resource_minutes.each_ref().map(|list| Amounts::of(list));
-        caps(record.group_wall_seconds, Amounts::of(&record.group_resources), none, &minutes)
-    });
+    let group =
+        above.take(DEEPEST).map(|record| caps(record.group_wall_seconds, record.group_resources, none, &record.group_resource_minutes));
     let only_allowed = match record.allowed_qos.as_slice() {
         [only] => Some(*only),
         _ => None,
@@ -131,14 +87,9 @@ fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationReco
         is_default: record.is_default,
         default_qos: record.default_qos.or(only_allowed).or(fallback),
         limits: JobLimits {
-            job: caps(
-                record.max_wall_seconds,
-                Amounts::of(&record.max_resources),
-                Amounts::of(&record.max_resources_per_node),
-                &[Amounts::of(&record.max_resource_minutes)],
-            ),
+            job: caps(record.max_wall_seconds, record.max_resources, record.max_resources_per_node, &[record.max_resource_minutes]),
             group: group.fold(Caps::default(), Caps::and),
-            member: caps(None, none, none, &[Amounts::of(&record.max_running_minutes)]),
+            member: caps(None, none, none, &[record.max_running_minutes]),
         },
     }
 }
@@ -180,22 +131,13 @@ mod tests {
             allowed_qos: Vec::new(),
             max_wall_seconds: None,
             group_wall_seconds: None,
-            max_resources: String::new(),
-            max_resources_per_node: String::new(),
-            max_resource_minutes: String::new(),
-            max_running_minutes: String::new(),
-            group_resources: String::new(),
+            max_resources: Amounts::default(),
+            max_resources_per_node: Amounts::default(),
+            max_resource_minutes: Amounts::default(),
+            max_running_minutes: Amounts::default(),
+            group_resources: Amounts::default(),
             group_resource_minutes: Default::default(),
         }
-    }
-
-    #[test]
-    fn lists_of_resources_are_read_as_cpus_nodes_and_others() {
-        assert_eq!(Amounts::of(""), Amounts::default());
-        assert_eq!(Amounts::of("1=16,4=2"), Amounts { cpus: Some(16), nodes: Some(2), other: false });
-        assert_eq!(Amounts::of("2=1000"), Amounts { other: true, ..Amounts::default() });
-        assert!(Amounts::of("1=many").other);
-        assert_eq!(Amounts::of("1=50").told(true), Amounts { other: true, ..Amounts::default() });
     }
 
     #[test]
@@ -204,8 +146,8 @@ mod tests {
             qos: Vec::new(),
             users: Vec::new(),
             associations: vec![
-                AssociationRecord { group_resources: "4=8".to_owned(), account: "root".to_owned(), ..record(1, 0, None) },
-                AssociationRecord { group_resources: "1=64,4=16".to_owned(), ..record(2, 1, None) },
+                AssociationRecord { group_resources: Amounts::read("4=8"), account: "root".to_owned(), ..record(1, 0, None) },
+                AssociationRecord { group_resources: Amounts::read("1=64,4=16"), ..record(2, 1, None) },
                 AssociationRecord { group_wall_seconds: Some(7_200), max_wall_seconds: Some(3_600), ..record(3, 2, Some(1_000)) },
             ],
         };
@@ -229,15 +171,14 @@ mod tests {
             over_partition_time: false,
             over_partition_max_nodes: false,
             over_partition_min_nodes: false,
-            is_relative: false,
             limit_factor: None,
             max_wall_seconds: None,
             group_wall_seconds: None,
-            max_resources: String::new(),
-            max_resources_per_node: String::new(),
-            max_resource_minutes: String::new(),
-            min_resources: String::new(),
-            group_resources: String::new(),
+            max_resources: Amounts::default(),
+            max_resources_per_node: Amounts::default(),
+            max_resource_minutes: Amounts::default(),
+            min_resources: Amounts::default(),
+            group_resources: Amounts::default(),
             group_resource_minutes: Default::default(),
             member_resources: Default::default(),
             member_resource_minutes: Default::default(),

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use job_types::number::QosId;
+use job_types::tres::Amounts;
 use parking_lot::Mutex;
 use rules_compiler::in_force;
 use rules_compiler::site_tables::{Limits, PartitionRow, SiteTables, UserRow};
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Partition};
-use slurm_sys::client::{TRES_CPU, TRES_MEMORY, TRES_NODE, tres_count};
 
 use crate::known::damaged::keep_aside;
 use crate::known::privacy::Privacy;
@@ -62,15 +62,12 @@ impl KnownTables {
 fn of(accounts: &Accounts, partitions: &[Partition]) -> SiteTables {
     let names: HashMap<QosId, &str> = accounts.qos.iter().map(|qos| (qos.id, qos.name.as_str())).collect();
     let qos = accounts.qos.iter().map(|qos| {
-        // Of percentages of what the cluster has no amounts are known.
-        let list = |list: &str| if qos.is_relative { String::new() } else { list.to_owned() };
-        let limits =
-            limits(qos.max_wall_seconds, &list(&qos.max_resources), &list(&qos.max_resources_per_node), &list(&qos.group_resources));
-        let least = list(&qos.min_resources);
-        (qos.name.clone(), Limits { min_cpus: amount(&least, TRES_CPU), min_nodes: amount(&least, TRES_NODE), ..limits })
+        let limits = limits(qos.max_wall_seconds, qos.max_resources, qos.max_resources_per_node, qos.group_resources);
+        let least = qos.min_resources;
+        (qos.name.clone(), Limits { min_cpus: signed(least.cpus), min_nodes: signed(least.nodes), ..limits })
     });
     let associations = accounts.associations.iter().filter_map(|record| {
-        let limits = limits(record.max_wall_seconds, &record.max_resources, &record.max_resources_per_node, &record.group_resources);
+        let limits = limits(record.max_wall_seconds, record.max_resources, record.max_resources_per_node, record.group_resources);
         let default_qos = record.default_qos.and_then(|id| names.get(&id)).map(|name| (*name).to_owned());
         Some((key(record)?, Limits { default_qos, ..limits }))
     });
@@ -119,22 +116,22 @@ fn key(record: &AssociationRecord) -> Option<String> {
     }
 }
 
-fn limits(max_wall: Option<i64>, most: &str, per_node: &str, group: &str) -> Limits {
-    let memory = tres_count(most, TRES_MEMORY).map(|mebibytes| mebibytes.saturating_mul(MEBIBYTE));
+fn limits(max_wall: Option<i64>, most: Amounts, per_node: Amounts, group: Amounts) -> Limits {
     Limits {
         max_wall,
-        max_cpus: amount(most, TRES_CPU),
-        max_nodes: amount(most, TRES_NODE),
-        max_memory: memory.and_then(|bytes| i64::try_from(bytes).ok()),
-        max_cpus_per_node: amount(per_node, TRES_CPU),
-        group_cpus: amount(group, TRES_CPU),
-        group_nodes: amount(group, TRES_NODE),
+        max_cpus: signed(most.cpus),
+        max_nodes: signed(most.nodes),
+        max_memory: signed(most.memory_mebibytes.map(|mebibytes| mebibytes.saturating_mul(MEBIBYTE))),
+        max_cpus_per_node: signed(per_node.cpus),
+        group_cpus: signed(group.cpus),
+        group_nodes: signed(group.nodes),
         ..Limits::default()
     }
 }
 
-fn amount(list: &str, resource: u32) -> Option<i64> {
-    tres_count(list, resource).and_then(|count| i64::try_from(count).ok())
+/// An amount as rules have it; `None` where there is none, or one beyond all that can be asked for.
+fn signed(amount: Option<u64>) -> Option<i64> {
+    amount.and_then(|amount| i64::try_from(amount).ok())
 }
 
 #[cfg(test)]
@@ -143,7 +140,7 @@ mod tests {
     use job_types::number::UserId;
     use slurm_sys::client::controller::{Access, QosRecord, Sharing, UserRecord};
 
-    fn qos(id: u32, name: &str, max_resources: &str, is_relative: bool) -> QosRecord {
+    fn qos(id: u32, name: &str, max_resources: Amounts, min_resources: Amounts) -> QosRecord {
         QosRecord {
             id: QosId(id),
             name: name.to_owned(),
@@ -151,15 +148,14 @@ mod tests {
             over_partition_time: false,
             over_partition_max_nodes: false,
             over_partition_min_nodes: false,
-            is_relative,
             limit_factor: None,
             max_wall_seconds: Some(3_600),
             group_wall_seconds: None,
-            max_resources: max_resources.to_owned(),
-            max_resources_per_node: String::new(),
-            max_resource_minutes: String::new(),
-            min_resources: "4=2".to_owned(),
-            group_resources: String::new(),
+            max_resources,
+            max_resources_per_node: Amounts::default(),
+            max_resource_minutes: Amounts::default(),
+            min_resources,
+            group_resources: Amounts::default(),
             group_resource_minutes: Default::default(),
             member_resources: Default::default(),
             member_resource_minutes: Default::default(),
@@ -180,11 +176,11 @@ mod tests {
             allowed_qos: Vec::new(),
             max_wall_seconds: None,
             group_wall_seconds: None,
-            max_resources: "1=64".to_owned(),
-            max_resources_per_node: String::new(),
-            max_resource_minutes: String::new(),
-            max_running_minutes: String::new(),
-            group_resources: "4=10".to_owned(),
+            max_resources: Amounts::read("1=64"),
+            max_resources_per_node: Amounts::default(),
+            max_resource_minutes: Amounts::default(),
+            max_running_minutes: Amounts::default(),
+            group_resources: Amounts::read("4=10"),
             group_resource_minutes: Default::default(),
         }
     }
@@ -213,7 +209,10 @@ mod tests {
 
     fn accounts() -> Accounts {
         Accounts {
-            qos: vec![qos(1, "normal", "1=16,2=1024,4=4", false), qos(2, "relative", "1=50", true)],
+            qos: vec![
+                qos(1, "normal", Amounts::read("1=16,2=1024,4=4"), Amounts::read("4=2")),
+                qos(2, "relative", Amounts::read("1=50").as_percentages(), Amounts::read("4=2").as_percentages()),
+            ],
             associations: vec![
                 association("physics", None, None, None),
                 association("physics", Some("anna"), None, Some(1)),

@@ -1,5 +1,6 @@
 //! Values as sacct prints them.
 
+use job_types::tres;
 use slurm_conf::duration;
 
 use crate::accounting::Limit;
@@ -123,17 +124,16 @@ fn scaled(text: &str) -> Option<f64> {
 /// The CPUs in a list of resources such as `billing=4,cpu=4,mem=1M,node=1`; nothing where the list
 /// names none.
 pub(super) fn cpus(text: &str) -> Option<Said<u64>> {
-    listed(text, "cpu=")
+    listed(text, "cpu")
 }
 
 /// The nodes in such a list.
 pub(super) fn nodes(text: &str) -> Option<Said<u64>> {
-    listed(text, "node=")
+    listed(text, "node")
 }
 
 fn listed(text: &str, resource: &str) -> Option<Said<u64>> {
-    let listed = text.split(',').find_map(|listed| listed.strip_prefix(resource));
-    listed.map_or(Some(Said::Nothing), count)
+    tres::amount(text, resource).map_or(Some(Said::Nothing), count)
 }
 
 /// Memory that was asked for.

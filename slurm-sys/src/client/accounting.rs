@@ -1,6 +1,7 @@
 //! Records of ended jobs, from slurmdbd.
 
 use job_types::number::{JobId, QosId, UserId};
+use job_types::tres;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -297,8 +298,8 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
     let ended = value::moment(record.end)?;
     // SAFETY: the caller's promise, for each of the record's strings.
     let text = |pointer| unsafe { value::text::<'a>(pointer) };
-    let tres = |list: &Option<Cow<'_, str>>, id| {
-        let count = value::tres_count(list.as_deref()?, id)?;
+    let amount = |list: &Option<Cow<'_, str>>, id| {
+        let count = tres::amount_of_number(list.as_deref()?, id)?;
         u32::try_from(count).ok()
     };
     let requested_tres = text(record.tres_req_str);
@@ -321,15 +322,15 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
         work_dir: text(record.work_dir),
         submit_line: text(record.submit_line),
         requested_cpus: value::number(record.req_cpus).unwrap_or(0),
-        allocated_cpus: tres(&allocated_tres, value::TRES_CPU),
-        requested_nodes: tres(&requested_tres, value::TRES_NODE),
+        allocated_cpus: amount(&allocated_tres, tres::CPU),
+        requested_nodes: amount(&requested_tres, tres::NODE),
         // slurmdbd may learn of a short job's end before it learns of its start, which brings the
         // count; the resources come with both.
         allocated_nodes: value::number(record.alloc_nodes)
             .filter(|_nodes| has_nodes(record))
-            .or_else(|| tres(&allocated_tres, value::TRES_NODE))
+            .or_else(|| amount(&allocated_tres, tres::NODE))
             .unwrap_or(0),
-        requested_memory_mebibytes: value::tres_count(requested_tres.as_deref().unwrap_or_default(), value::TRES_MEMORY),
+        requested_memory_mebibytes: tres::amount_of_number(requested_tres.as_deref().unwrap_or_default(), tres::MEMORY),
         time_limit_seconds: value::limit_seconds(record.timelimit),
         is_unlimited: record.timelimit == bindings::INFINITE,
         submitted: value::moment(record.submit),

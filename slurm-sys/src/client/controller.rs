@@ -1,6 +1,7 @@
 //! The queue, the nodes and the partitions as slurmctld has them now, and changes of its jobs.
 
 use job_types::number::{JobId, UserId};
+use job_types::tres;
 use serde::{Deserialize, Serialize};
 use std::ffi::c_int;
 
@@ -24,7 +25,7 @@ mod versions;
 pub use super::value::MOST_TEXT;
 pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
 pub use described::{DescribedJob, DescribedValue, MOST_OF_LISTS, described_fields, queue_described};
-pub use limits::{Accounts, AssociationRecord, QosRecord, Resources, UserRecord, accounts};
+pub use limits::{Accounts, AssociationRecord, QosRecord, UserRecord, accounts};
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use priorities::{Priorities, priorities};
@@ -407,7 +408,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     // As `scontrol show job` prints it, in 22.05 as TRES and later as ReqTRES; it stays as it was
     // at the submission.
     let requested_tres = text(record.tres_req_str);
-    let requested = |name| u32::try_from(value::named_tres_count(requested_tres.as_deref()?, name)?).ok();
+    let requested = |name| tres::amount(requested_tres.as_deref()?, name)?.parse::<u32>().ok();
     let goes_on = matches!(state, JobState::Pending | JobState::Running | JobState::Suspended | JobState::Requeued);
     // Of a job that has not ended, slurmctld tells when it expects the end.
     let ended = value::moment(record.end_time).filter(|_end| !goes_on);

@@ -33,4 +33,4 @@ pub use error::ClientError;
 pub use local::{LocalConfiguration, local_configuration};
 pub use start::{PrivateData, Site, initialise, site};
 pub use state::JobState;
-pub use value::{TRES_CPU, TRES_MEMORY, TRES_NODE, array_task_count, tres_count};
+pub use value::array_task_count;

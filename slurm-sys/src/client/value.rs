@@ -5,14 +5,6 @@ use std::ffi::{CStr, c_char};
 
 pub(crate) use crate::sentinel::{moment, number};
 
-/// Trackable resource number of CPUs (src/common/slurmdb_defs.h, `tres_types_t`).
-pub const TRES_CPU: u32 = 1;
-/// Trackable resource number of nodes.
-pub const TRES_NODE: u32 = 4;
-
-/// The number of memory among trackable resources, which is counted in MiB.
-pub const TRES_MEMORY: u32 = 2;
-
 /// Text from C: `None` for null and for the empty string, which Slurm uses alike.
 ///
 /// # Safety
@@ -75,26 +67,6 @@ pub(crate) unsafe fn owned_text(text: *const c_char) -> Option<String> {
 /// A limit in minutes, as seconds. `None`: not set, or unlimited.
 pub(super) fn limit_seconds(minutes: u32) -> Option<i64> {
     number(minutes).map(|minutes| i64::from(minutes) * 60)
-}
-
-/// How much of one resource a list such as `1=16,2=64000,4=2` holds (src/common/slurmdb_defs.c,
-/// `slurmdb_find_tres_count_in_string`).
-///
-/// ```no_run
-/// assert_eq!(slurm_sys::client::tres_count("1=16,4=2", 4), Some(2));
-/// ```
-#[must_use]
-pub fn tres_count(list: &str, id: u32) -> Option<u64> {
-    list.split(',').find_map(|entry| {
-        let (entry_id, count) = entry.split_once('=')?;
-        (entry_id.trim().parse() == Ok(id)).then(|| count.trim().parse().ok())?
-    })
-}
-
-/// How much of one resource a list of names such as `cpu=16,mem=64G,node=2` holds, where that is a
-/// whole number; slurmctld tells resources by their names, where slurmdbd has numbers.
-pub(super) fn named_tres_count(list: &str, name: &str) -> Option<u64> {
-    list.split(',').find_map(|entry| entry.trim().strip_prefix(name)?.strip_prefix('=')?.parse().ok())
 }
 
 /// How many tasks an array expression names: `0-9`, `1,3,5-9`, `0-31:4`, each perhaps with a limit

@@ -6,7 +6,8 @@
 //! is told of a change at once.
 
 use job_types::number::{QosId, UserId};
-use std::ffi::c_void;
+use job_types::tres::Amounts;
+use std::ffi::{c_char, c_void};
 
 use super::Answer;
 use crate::bindings::{self, slurmdb_assoc_rec_t, slurmdb_qos_rec_t, slurmdb_user_rec_t};
@@ -19,13 +20,11 @@ use crate::client::{start, value};
 /// factors.
 const GREATEST_FACTOR: f64 = 1e9;
 
-/// `Relative`, since 23.11: its amounts are percentages of what the cluster has.
+/// `Relative`, since 23.11: its amounts are percentages of what the cluster has, so that only
+/// whether there are some is told of them.
 const RELATIVE: u32 = 1 << 10;
 
-/// Lists such as `1=16,4=2`: amounts by the numbers of trackable resources; empty for no limit.
-pub type Resources = String;
-
-/// A quality of service. Durations are seconds; `None` and empty texts are no limit.
+/// A quality of service. Durations are seconds; `None` is no limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QosRecord {
     /// Its number in Slurm.
@@ -40,8 +39,6 @@ pub struct QosRecord {
     pub over_partition_max_nodes: bool,
     /// `PartitionMinNodes`.
     pub over_partition_min_nodes: bool,
-    /// `Relative`: its amounts are percentages of what the cluster has.
-    pub is_relative: bool,
     /// `LimitFactor`.
     pub limit_factor: Option<f64>,
     /// `MaxWall`.
@@ -49,24 +46,24 @@ pub struct QosRecord {
     /// `GrpWall`.
     pub group_wall_seconds: Option<i64>,
     /// `MaxTRES`.
-    pub max_resources: Resources,
+    pub max_resources: Amounts,
     /// `MaxTRESPerNode`.
-    pub max_resources_per_node: Resources,
+    pub max_resources_per_node: Amounts,
     /// `MaxTRESMins`.
-    pub max_resource_minutes: Resources,
+    pub max_resource_minutes: Amounts,
     /// `MinTRES`.
-    pub min_resources: Resources,
+    pub min_resources: Amounts,
     /// `GrpTRES`.
-    pub group_resources: Resources,
+    pub group_resources: Amounts,
     /// `GrpTRESMins` and `GrpTRESRunMins`.
-    pub group_resource_minutes: [Resources; 2],
+    pub group_resource_minutes: [Amounts; 2],
     /// `MaxTRESPerUser` and `MaxTRESPerAccount`.
-    pub member_resources: [Resources; 2],
+    pub member_resources: [Amounts; 2],
     /// `MaxTRESRunMinsPerUser` and `MaxTRESRunMinsPerAccount`.
-    pub member_resource_minutes: [Resources; 2],
+    pub member_resource_minutes: [Amounts; 2],
 }
 
-/// An association. Durations are seconds; `None` and empty texts are no limit.
+/// An association. Durations are seconds; `None` is no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssociationRecord {
     /// Its number in slurmdbd.
@@ -95,17 +92,17 @@ pub struct AssociationRecord {
     /// `GrpWall`.
     pub group_wall_seconds: Option<i64>,
     /// `MaxTRES`, likewise with the accounts' above.
-    pub max_resources: Resources,
+    pub max_resources: Amounts,
     /// `MaxTRESPerNode`, likewise.
-    pub max_resources_per_node: Resources,
+    pub max_resources_per_node: Amounts,
     /// `MaxTRESMins`, likewise.
-    pub max_resource_minutes: Resources,
+    pub max_resource_minutes: Amounts,
     /// `MaxTRESRunMins`, likewise.
-    pub max_running_minutes: Resources,
+    pub max_running_minutes: Amounts,
     /// `GrpTRES`.
-    pub group_resources: Resources,
+    pub group_resources: Amounts,
     /// `GrpTRESMins` and `GrpTRESRunMins`.
-    pub group_resource_minutes: [Resources; 2],
+    pub group_resource_minutes: [Amounts; 2],
 }
 
 /// A user with an association.
@@ -183,9 +180,12 @@ unsafe fn user_record(record: *mut c_void) -> Option<UserRecord> {
 unsafe fn qos_record(record: *mut c_void) -> Option<QosRecord> {
     // SAFETY: the caller's promise.
     let record = unsafe { record.cast::<slurmdb_qos_rec_t>().as_ref() }?;
-    // SAFETY: the caller's promise, for each of the record's texts.
-    let text = |pointer| unsafe { value::owned_text(pointer) }.unwrap_or_default();
     let flag = |bit| record.flags & bit != 0;
+    let amounts = |list| {
+        // SAFETY: the caller's promise, for each of the record's texts.
+        let amounts = unsafe { amounts(list) };
+        if flag(RELATIVE) { amounts.as_percentages() } else { amounts }
+    };
     Some(QosRecord {
         id: QosId(record.id),
         // SAFETY: as above.
@@ -194,18 +194,17 @@ unsafe fn qos_record(record: *mut c_void) -> Option<QosRecord> {
         over_partition_time: flag(bindings::FLAG_QOS_TIME),
         over_partition_max_nodes: flag(bindings::FLAG_QOS_MAX_NODES),
         over_partition_min_nodes: flag(bindings::FLAG_QOS_MIN_NODES),
-        is_relative: flag(RELATIVE),
         limit_factor: Some(record.limit_factor).filter(|factor| *factor > 0.0 && *factor < GREATEST_FACTOR),
         max_wall_seconds: value::limit_seconds(record.max_wall_pj),
         group_wall_seconds: value::limit_seconds(record.grp_wall),
-        max_resources: text(record.max_tres_pj),
-        max_resources_per_node: text(record.max_tres_pn),
-        max_resource_minutes: text(record.max_tres_mins_pj),
-        min_resources: text(record.min_tres_pj),
-        group_resources: text(record.grp_tres),
-        group_resource_minutes: [text(record.grp_tres_mins), text(record.grp_tres_run_mins)],
-        member_resources: [text(record.max_tres_pu), text(record.max_tres_pa)],
-        member_resource_minutes: [text(record.max_tres_run_mins_pu), text(record.max_tres_run_mins_pa)],
+        max_resources: amounts(record.max_tres_pj),
+        max_resources_per_node: amounts(record.max_tres_pn),
+        max_resource_minutes: amounts(record.max_tres_mins_pj),
+        min_resources: amounts(record.min_tres_pj),
+        group_resources: amounts(record.grp_tres),
+        group_resource_minutes: [amounts(record.grp_tres_mins), amounts(record.grp_tres_run_mins)],
+        member_resources: [amounts(record.max_tres_pu), amounts(record.max_tres_pa)],
+        member_resource_minutes: [amounts(record.max_tres_run_mins_pu), amounts(record.max_tres_run_mins_pa)],
     })
 }
 
@@ -217,6 +216,8 @@ unsafe fn association_record(record: *mut c_void) -> Option<AssociationRecord> {
     let record = unsafe { record.cast::<slurmdb_assoc_rec_t>().as_ref() }?;
     // SAFETY: the caller's promise, for each of the record's texts.
     let text = |pointer| unsafe { value::owned_text(pointer) };
+    // SAFETY: likewise.
+    let amounts = |list| unsafe { amounts(list) };
     let mut allowed_qos = Vec::new();
     // SAFETY: the caller's promise; the list lives as long as the record.
     unsafe { BorrowedList::new(record.qos_list) }.for_each(|number| {
@@ -237,11 +238,20 @@ unsafe fn association_record(record: *mut c_void) -> Option<AssociationRecord> {
         allowed_qos,
         max_wall_seconds: value::limit_seconds(record.max_wall_pj),
         group_wall_seconds: value::limit_seconds(record.grp_wall),
-        max_resources: text(record.max_tres_pj).unwrap_or_default(),
-        max_resources_per_node: text(record.max_tres_pn).unwrap_or_default(),
-        max_resource_minutes: text(record.max_tres_mins_pj).unwrap_or_default(),
-        max_running_minutes: text(record.max_tres_run_mins).unwrap_or_default(),
-        group_resources: text(record.grp_tres).unwrap_or_default(),
-        group_resource_minutes: [text(record.grp_tres_mins).unwrap_or_default(), text(record.grp_tres_run_mins).unwrap_or_default()],
+        max_resources: amounts(record.max_tres_pj),
+        max_resources_per_node: amounts(record.max_tres_pn),
+        max_resource_minutes: amounts(record.max_tres_mins_pj),
+        max_running_minutes: amounts(record.max_tres_run_mins),
+        group_resources: amounts(record.grp_tres),
+        group_resource_minutes: [amounts(record.grp_tres_mins), amounts(record.grp_tres_run_mins)],
     })
+}
+
+/// The amounts of a list of resources; none of null.
+///
+/// # Safety
+/// `list` is null or null-terminated.
+unsafe fn amounts(list: *const c_char) -> Amounts {
+    // SAFETY: the caller's promise.
+    unsafe { value::text(list) }.map_or_else(Amounts::default, |list| Amounts::read(&list))
 }

@@ -5,6 +5,7 @@ use crate::bindings;
 use crate::client::error::ClientError;
 use crate::client::library::libslurm;
 use crate::client::value;
+use job_types::tres;
 
 /// An advance reservation that has not ended. Times are Unix seconds. One that recurs is told by
 /// its present or next occurrence.
@@ -46,7 +47,7 @@ pub fn reservations() -> Result<Vec<Reservation>, ClientError> {
 unsafe fn reservation(record: &bindings::reserve_info_t) -> Option<Reservation> {
     // SAFETY: the caller's promise.
     let (name, resources) = unsafe { (value::owned_text(record.name)?, value::text(record.tres_str)) };
-    let cpus = resources.and_then(|resources| reserved_cpus(&resources));
+    let cpus = resources.and_then(|resources| tres::amount(&resources, "cpu")?.parse().ok());
     Some(Reservation {
         name,
         start: record.start_time,
@@ -55,10 +56,4 @@ unsafe fn reservation(record: &bindings::reserve_info_t) -> Option<Reservation> 
         // SAFETY: the caller's promise.
         node_ranges: unsafe { node_ranges(record.node_inx) },
     })
-}
-
-/// The CPUs in a text such as `cpu=16`.
-fn reserved_cpus(resources: &str) -> Option<u32> {
-    let cpus = resources.split(',').find_map(|resource| resource.trim().strip_prefix("cpu="))?;
-    cpus.parse().ok()
 }
