@@ -17,7 +17,7 @@ pub const RESOURCE_FIELDS: [Name; 4] = [Name::TresPerJob, Name::TresPerNode, Nam
 impl Name {
     /// Whether it follows from other fields, by [`value`]; `gpu_types` by [`gpu_types`].
     #[must_use]
-    pub fn is_derived(self) -> bool {
+    pub const fn is_derived(self) -> bool {
         matches!(
             self,
             Name::ArraySize

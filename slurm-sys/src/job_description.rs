@@ -158,6 +158,12 @@ impl<'a> JobDescription<'a> {
         minutes(self.0.time_limit)
     }
 
+    /// Whether it asks for no time limit.
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        self.0.time_limit == INFINITE
+    }
+
     /// Shortest time limit that the job can do with.
     #[must_use]
     pub fn time_min(&self) -> Option<u32> {

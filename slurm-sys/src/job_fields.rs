@@ -29,7 +29,7 @@ macro_rules! texts {
 
             /// Its name in `job_desc_msg_t`.
             #[must_use]
-            pub fn name(self) -> &'static str {
+            pub const fn name(self) -> &'static str {
                 match self {
                     $(TextField::$name => stringify!($place),)*
                 }
@@ -129,6 +129,14 @@ macro_rules! numbers {
         impl NumberField {
             /// All of them.
             pub const ALL: &[NumberField] = &[$(NumberField::$name,)*];
+
+            /// Its name in `job_desc_msg_t`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(NumberField::$name => stringify!($place),)*
+                }
+            }
 
             /// Whether the Slurm that this is built for has it.
             #[must_use]
@@ -249,7 +257,28 @@ numbers! {
     X11 x11 is_none;
 }
 
+/// What a number of a job description counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds, if it is a length of time; else what the number's name says.
+    One,
+    /// Minutes.
+    Minutes,
+    /// MiB.
+    Mebibytes,
+}
+
 impl NumberField {
+    /// What it counts.
+    #[must_use]
+    pub const fn unit(self) -> Unit {
+        match self {
+            NumberField::MemUpdateDelay | NumberField::TimeLimit | NumberField::TimeMin => Unit::Minutes,
+            NumberField::PnMinTmpDisk => Unit::Mebibytes,
+            _ => Unit::One,
+        }
+    }
+
     /// Whether it is 0 where nobody says anything.
     fn begins_at_zero(self) -> bool {
         matches!(
@@ -293,31 +322,61 @@ pub enum Specialised {
     Threads(u16),
 }
 
-/// A flag of a job description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Flag {
+/// Makes the enumeration of flags, with the name and the bit of each.
+macro_rules! flags {
+    ($($(#[doc = $meaning:literal])* $flag:ident $name:literal $bit:ident;)*) => {
+        /// A flag of a job description.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Flag {
+            $($(#[doc = $meaning])* $flag,)*
+        }
+
+        impl Flag {
+            /// All of them.
+            pub const ALL: &[Flag] = &[$(Flag::$flag,)*];
+
+            /// Its name: Slurm's own for its bit, in small letters and without what stands before
+            /// all of them.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Flag::$flag => $name,)*
+                }
+            }
+
+            #[allow(clippy::useless_conversion, reason = "the headers of some releases give some of them 64 bits")]
+            fn bit(self) -> u64 {
+                match self {
+                    $(Flag::$flag => u64::from(bindings::$bit),)*
+                }
+            }
+        }
+    };
+}
+
+flags! {
     /// The job's segments lie in as few blocks as can be.
-    ConsolidateSegments,
+    ConsolidateSegments "consolidate_segments" LATE_FLAG_CONSOLIDATE_SEGMENTS;
     /// Tasks may use each other's generic resources.
-    GresAllowTaskSharing,
+    GresAllowTaskSharing "gres_allow_task_sharing" LATE_FLAG_GRES_ALLOW_TASK_SHARING;
     /// Each task has a shared generic resource of its own.
-    GresOneTaskPerSharing,
+    GresOneTaskPerSharing "gres_one_task_per_sharing" LATE_FLAG_GRES_ONE_TASK_PER_SHARING;
     /// Each of the job's segments lies in another block.
-    SpreadSegments,
+    SpreadSegments "spread_segments" LATE_FLAG_SPREAD_SEGMENTS;
     /// The job's steps are managed on its first node.
-    StepmgrEnabled,
+    StepmgrEnabled "stepmgr_enabled" LATE_FLAG_STEPMGR_ENABLED;
     /// CPUs need not be near the generic resources.
-    GresDisableBind,
+    GresDisableBind "gres_disable_bind" FLAG_GRES_DISABLE_BIND;
     /// CPUs must be near the generic resources.
-    GresEnforceBind,
+    GresEnforceBind "gres_enforce_bind" FLAG_GRES_ENFORCE_BIND;
     /// A job whose dependency can't be met is ended.
-    KillInvalidDependency,
+    KillInvalidDependency "kill_invalid_dependency" FLAG_KILL_INVALID_DEPENDENCY;
     /// A job whose dependency can't be met stays.
-    NoKillInvalidDependency,
+    NoKillInvalidDependency "no_kill_invalid_dependency" FLAG_NO_KILL_INVALID_DEPENDENCY;
     /// The job is spread over as many nodes as it may have.
-    SpreadJob,
+    SpreadJob "spread_job" FLAG_SPREAD_JOB;
     /// The job is to have as few nodes as it can.
-    UseMinNodes,
+    UseMinNodes "use_min_nodes" FLAG_USE_MIN_NODES;
 }
 
 impl Flag {
@@ -325,23 +384,6 @@ impl Flag {
     #[must_use]
     pub fn is_known(self) -> bool {
         self.bit() != 0
-    }
-
-    #[allow(clippy::useless_conversion, reason = "the headers of some releases give some of them 64 bits")]
-    fn bit(self) -> u64 {
-        match self {
-            Flag::ConsolidateSegments => u64::from(bindings::LATE_FLAG_CONSOLIDATE_SEGMENTS),
-            Flag::GresAllowTaskSharing => u64::from(bindings::LATE_FLAG_GRES_ALLOW_TASK_SHARING),
-            Flag::GresOneTaskPerSharing => u64::from(bindings::LATE_FLAG_GRES_ONE_TASK_PER_SHARING),
-            Flag::SpreadSegments => u64::from(bindings::LATE_FLAG_SPREAD_SEGMENTS),
-            Flag::StepmgrEnabled => u64::from(bindings::LATE_FLAG_STEPMGR_ENABLED),
-            Flag::GresDisableBind => u64::from(bindings::FLAG_GRES_DISABLE_BIND),
-            Flag::GresEnforceBind => u64::from(bindings::FLAG_GRES_ENFORCE_BIND),
-            Flag::KillInvalidDependency => u64::from(bindings::FLAG_KILL_INVALID_DEPENDENCY),
-            Flag::NoKillInvalidDependency => u64::from(bindings::FLAG_NO_KILL_INVALID_DEPENDENCY),
-            Flag::SpreadJob => u64::from(bindings::FLAG_SPREAD_JOB),
-            Flag::UseMinNodes => u64::from(bindings::FLAG_USE_MIN_NODES),
-        }
     }
 }
 
@@ -427,6 +469,12 @@ impl JobDescription<'_> {
             (mebibytes, true) => AskedMemory::ForEachCpu(mebibytes),
             (mebibytes, false) => AskedMemory::OfEachNode(mebibytes),
         })
+    }
+
+    /// Whether it asks for all memory of its nodes.
+    #[must_use]
+    pub fn wants_all_memory(&self) -> bool {
+        self.memory() == Some(AskedMemory::Whole)
     }
 
     /// Sets the memory that it asks for, or that it says nothing of it.

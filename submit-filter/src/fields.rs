@@ -6,18 +6,18 @@
 //! each such pass is charged to the budget of evaluation before it is made.
 
 mod kept;
+mod source;
 mod writes;
 
-use crate::heterogeneous;
-use job_types::time::{Seconds, UnixTime};
 use site_rules::derived::{self, RESOURCE_FIELDS};
 use site_rules::fault::Fault;
-use site_rules::field::{self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, MAIL_TYPES, Name, OPEN_MODES, PROFILES, SHARED, X11};
+use site_rules::field::{self, COUNTED_LISTS, FieldNumber, Fields, GpuCounts, MAIL_TYPES, Name, PROFILES};
 use site_rules::steps::{Steps, WORK_OF_MARK};
 use site_rules::value::{Resources, TextList, Texts, Value};
-use slurm_sys::job_description::{JobDescription, ListField, Minutes};
-use slurm_sys::job_fields::{AskedMemory, Flag, NumberField, Specialised, TextField};
+use slurm_sys::job_description::{JobDescription, ListField};
+use slurm_sys::job_fields::{NumberField, TextField};
 use slurm_sys::job_lengths::LONGEST_ENTRY;
+use source::Source;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ffi::CStr;
@@ -44,211 +44,10 @@ const VARIABLES_A_STEP: usize = 2;
 /// How many places of types of GPUs are kept without an allocation.
 const FEW: usize = 8;
 
-/// Where a field stands in a job description.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    Text(TextField),
-    Resources(TextField),
-    Number(NumberField),
-    /// Bytes, counted in MiB.
-    Mebibytes(NumberField),
-    Seconds(NumberField),
-    Minutes(NumberField),
-    Moment(NumberField),
-    /// A truth that is false where nothing is said.
-    Truth(NumberField),
-    /// A truth that is absent where nothing is said.
-    SaidTruth(NumberField),
-    /// One of some words, by its number, of which the first is this.
-    Word(NumberField, &'static [&'static str], i64),
-    Flag(Flag),
-    /// Memory of each node.
-    NodeMemory,
-    CpuMemory,
-    Cores,
-    Threads,
-    Nice,
-    SiteFactor,
-    /// Something of its own, which only [`JobFields::own`] reads.
-    Own,
-    Derived,
-}
-
-fn source(name: Name) -> Source {
-    use Source::*;
-    match name {
-        Name::Account => Text(TextField::Account),
-        Name::AcctgFreq => Text(TextField::AcctgFreq),
-        Name::AdminComment => Text(TextField::AdminComment),
-        Name::AllocNode => Text(TextField::AllocNode),
-        Name::AllocSid => Number(NumberField::AllocSid),
-        Name::ArrayInx => Text(TextField::ArrayInx),
-        Name::BatchFeatures => Text(TextField::BatchFeatures),
-        Name::BeginTime => Moment(NumberField::BeginTime),
-        Name::Bitflags => Number(NumberField::Bitflags),
-        Name::BoardsPerNode => Number(NumberField::BoardsPerNode),
-        Name::BurstBuffer => Text(TextField::BurstBuffer),
-        Name::ClusterFeatures => Text(TextField::ClusterFeatures),
-        Name::Clusters => Text(TextField::Clusters),
-        Name::Comment => Text(TextField::Comment),
-        Name::Container => Text(TextField::Container),
-        Name::ContainerId => Text(TextField::ContainerId),
-        Name::ContainerType => Text(TextField::ContainerType),
-        Name::ConsolidateSegments => Flag(self::Flag::ConsolidateSegments),
-        Name::Contiguous => Truth(NumberField::Contiguous),
-        Name::CoreSpec => Cores,
-        Name::CoresPerSocket => Number(NumberField::CoresPerSocket),
-        Name::CpuBind => Text(TextField::CpuBind),
-        Name::CpuFreqGov => Number(NumberField::CpuFreqGov),
-        Name::CpuFreqMax => Number(NumberField::CpuFreqMax),
-        Name::CpuFreqMin => Number(NumberField::CpuFreqMin),
-        Name::CpusPerTask => Number(NumberField::CpusPerTask),
-        Name::CpusPerTres => Resources(TextField::CpusPerTres),
-        Name::Deadline => Moment(NumberField::Deadline),
-        Name::DelayBoot => Seconds(NumberField::DelayBoot),
-        Name::Dependency => Text(TextField::Dependency),
-        Name::EndTime => Moment(NumberField::EndTime),
-        Name::ExcNodes => Text(TextField::ExcNodes),
-        Name::Extra => Text(TextField::Extra),
-        Name::Features => Text(TextField::Features),
-        Name::GresAllowTaskSharing => Flag(self::Flag::GresAllowTaskSharing),
-        Name::GresDisableBind => Flag(self::Flag::GresDisableBind),
-        Name::GresEnforceBind => Flag(self::Flag::GresEnforceBind),
-        Name::GresOneTaskPerSharing => Flag(self::Flag::GresOneTaskPerSharing),
-        Name::GroupId => Number(NumberField::GroupId),
-        Name::HetJobOffset => Number(NumberField::HetJobOffset),
-        Name::Immediate => Truth(NumberField::Immediate),
-        Name::JobIdStr => Text(TextField::JobIdStr),
-        Name::JobSizeStr => Text(TextField::JobSizeStr),
-        Name::KillOnNodeFail => SaidTruth(NumberField::KillOnNodeFail),
-        Name::Licenses => Text(TextField::Licenses),
-        Name::MailUser => Text(TextField::MailUser),
-        Name::MaxCpus => Number(NumberField::MaxCpus),
-        Name::MaxNodes => Number(NumberField::MaxNodes),
-        Name::McsLabel => Text(TextField::McsLabel),
-        Name::MemBind => Text(TextField::MemBind),
-        Name::MemPerTres => Resources(TextField::MemPerTres),
-        Name::MemUpdateDelay => Minutes(NumberField::MemUpdateDelay),
-        Name::MemUpdateMargin => Number(NumberField::MemUpdateMargin),
-        Name::MemoryPerCpu => CpuMemory,
-        Name::MemoryPerNode => NodeMemory,
-        Name::MinCpus => Number(NumberField::MinCpus),
-        Name::MinNodes => Number(NumberField::MinNodes),
-        Name::JobName => Text(TextField::Name),
-        Name::Network => Text(TextField::Network),
-        Name::Nice => Nice,
-        Name::NtasksPerBoard => Number(NumberField::NtasksPerBoard),
-        Name::NtasksPerCore => Number(NumberField::NtasksPerCore),
-        Name::NtasksPerNode => Number(NumberField::NtasksPerNode),
-        Name::NtasksPerSocket => Number(NumberField::NtasksPerSocket),
-        Name::NtasksPerTres => Number(NumberField::NtasksPerTres),
-        Name::NumTasks => Number(NumberField::NumTasks),
-        Name::OomKillStep => SaidTruth(NumberField::OomKillStep),
-        Name::OpenMode => Word(NumberField::OpenMode, OPEN_MODES, 1),
-        Name::OriginCluster => Text(TextField::OriginCluster),
-        Name::Overcommit => Truth(NumberField::Overcommit),
-        Name::Partition => Text(TextField::Partition),
-        Name::PlaneSize => Number(NumberField::PlaneSize),
-        Name::PnMinCpus => Number(NumberField::PnMinCpus),
-        Name::PnMinTmpDisk => Mebibytes(NumberField::PnMinTmpDisk),
-        Name::Prefer => Text(TextField::Prefer),
-        Name::Priority => Number(NumberField::Priority),
-        Name::Qos => Text(TextField::Qos),
-        Name::Reboot => Truth(NumberField::Reboot),
-        Name::ReqContext => Text(TextField::ReqContext),
-        Name::ReqNodes => Text(TextField::ReqNodes),
-        Name::ReqSwitch => Number(NumberField::ReqSwitch),
-        Name::Requeue => SaidTruth(NumberField::Requeue),
-        Name::Reservation => Text(TextField::Reservation),
-        Name::ResvPortCnt => Number(NumberField::ResvPortCnt),
-        Name::Script => Text(TextField::Script),
-        Name::SegmentSize => Number(NumberField::SegmentSize),
-        Name::SelinuxContext => Text(TextField::SelinuxContext),
-        Name::Shared => Word(NumberField::Shared, SHARED, 0),
-        Name::SiteFactor => SiteFactor,
-        Name::SocketsPerBoard => Number(NumberField::SocketsPerBoard),
-        Name::SocketsPerNode => Number(NumberField::SocketsPerNode),
-        Name::SpreadJob => Flag(self::Flag::SpreadJob),
-        Name::SpreadSegments => Flag(self::Flag::SpreadSegments),
-        Name::StdErr => Text(TextField::StdErr),
-        Name::StdIn => Text(TextField::StdIn),
-        Name::StdOut => Text(TextField::StdOut),
-        Name::StepmgrEnabled => Flag(self::Flag::StepmgrEnabled),
-        Name::SubmitLine => Text(TextField::SubmitLine),
-        Name::TaskDist => Number(NumberField::TaskDist),
-        Name::ThreadSpec => Threads,
-        Name::ThreadsPerCore => Number(NumberField::ThreadsPerCore),
-        Name::TimeLimit => Minutes(NumberField::TimeLimit),
-        Name::TimeMin => Minutes(NumberField::TimeMin),
-        Name::TresBind => Text(TextField::TresBind),
-        Name::TresFreq => Text(TextField::TresFreq),
-        Name::TresPerJob => Resources(TextField::TresPerJob),
-        Name::TresPerNode => Resources(TextField::TresPerNode),
-        Name::TresPerSocket => Resources(TextField::TresPerSocket),
-        Name::TresPerTask => Resources(TextField::TresPerTask),
-        Name::UseMinNodes => Flag(self::Flag::UseMinNodes),
-        Name::UserId => Number(NumberField::UserId),
-        Name::Wait4switch => Seconds(NumberField::Wait4switch),
-        Name::WaitAllNodes => SaidTruth(NumberField::WaitAllNodes),
-        Name::WarnSignal => Number(NumberField::WarnSignal),
-        Name::WarnTime => Seconds(NumberField::WarnTime),
-        Name::Wckey => Text(TextField::Wckey),
-        Name::WorkDir => Text(TextField::WorkDir),
-        Name::Argc
-        | Name::Argv
-        | Name::EnvSize
-        | Name::Environment
-        | Name::IsBatch
-        | Name::IsCron
-        | Name::IsSiblingCopy
-        | Name::IsTestOnly
-        | Name::JobId
-        | Name::KillInvalidDepend
-        | Name::MailType
-        | Name::MemIsZero
-        | Name::Profile
-        | Name::ScriptSize
-        | Name::SpankJobEnv
-        | Name::TimeLimitIsUnlimited
-        | Name::X11Forward => Own,
-        Name::ArraySize
-        | Name::Cpus
-        | Name::CpusPerGpu
-        | Name::Exclusive
-        | Name::GpuTypes
-        | Name::Gpus
-        | Name::GpusPerNode
-        | Name::GpusPerSocket
-        | Name::GpusPerTask
-        | Name::HasUntypedGpus
-        | Name::IsArray
-        | Name::IsHeld
-        | Name::IsInteractive
-        | Name::LicenseNames
-        | Name::MemPerGpu
-        | Name::Memory
-        | Name::Partitions
-        | Name::QosNames
-        | Name::Tasks => Derived,
-    }
-}
-
 /// Whether the Slurm that this is built for has a field.
 #[must_use]
 pub fn is_known(name: Name) -> bool {
-    match source(name) {
-        Source::Text(field) | Source::Resources(field) => field.is_known(),
-        Source::Number(field)
-        | Source::Mebibytes(field)
-        | Source::Seconds(field)
-        | Source::Minutes(field)
-        | Source::Moment(field)
-        | Source::Truth(field)
-        | Source::SaidTruth(field)
-        | Source::Word(field, ..) => field.is_known(),
-        Source::Flag(flag) => flag.is_known(),
-        _ => true,
-    }
+    Source::of(name).is_known()
 }
 
 /// A value that borrows nothing.
@@ -321,7 +120,7 @@ impl<'a> JobFields<'a> {
         }
         let is_counted = self.gpu_counts.get().is_some() && name != Name::GpuTypes;
         for of in name.depends_on().iter().filter(|of| !(is_counted && COUNTED_LISTS.contains(of))) {
-            if let Source::Text(field) | Source::Resources(field) = source(*of) {
+            if let Source::Text(field) | Source::Resources(field) = Source::of(*of) {
                 self.charge_text(field, steps)?;
                 steps.take_for(self.text(field).map_or(0, str::len).saturating_mul(WORK_OF_COUNTING))?;
             }
@@ -349,81 +148,21 @@ impl<'a> JobFields<'a> {
             Scalar::Truth(truth) => Some(Value::Truth(*truth)),
         }
     }
-
-    fn number(&self, field: NumberField) -> Option<i64> {
-        self.description.number(field)
-    }
-
-    /// What is read in a way of its own.
-    fn own(&self, name: Name) -> Option<Value<'_>> {
-        let description = self.description;
-        let length = |list| i64::try_from(description.entries(list)).unwrap_or(i64::MAX);
-        Some(match name {
-            Name::Argc => Value::Integer(length(ListField::Argv)),
-            Name::Argv => Value::Texts(Texts::Listed(&self.arguments)),
-            Name::EnvSize => Value::Integer(length(ListField::Environment)),
-            Name::IsBatch => Value::Truth(heterogeneous::is_batch(description)),
-            Name::IsCron => Value::Truth(description.is_cron()),
-            Name::IsSiblingCopy => Value::Truth(description.is_sibling_copy()),
-            Name::IsTestOnly => Value::Truth(description.is_only_tested()),
-            Name::JobId => Value::Integer(i64::from(description.job_id()?)),
-            Name::KillInvalidDepend if description.has_flag(Flag::KillInvalidDependency) => Value::Truth(true),
-            Name::KillInvalidDepend if description.has_flag(Flag::NoKillInvalidDependency) => Value::Truth(false),
-            Name::MailType => Value::Texts(Texts::Listed(&self.mail_types)),
-            Name::MemIsZero => Value::Truth(description.memory() == Some(AskedMemory::Whole)),
-            Name::Profile => Value::Texts(Texts::Listed(&self.profiles)),
-            Name::ScriptSize => Value::Integer(i64::try_from(description.text(TextField::Script)?.count_bytes()).unwrap_or(i64::MAX)),
-            Name::SpankJobEnv => Value::Texts(Texts::Listed(&self.spank_variables)),
-            Name::TimeLimitIsUnlimited => Value::Truth(description.time_limit() == Some(Minutes::Unlimited)),
-            Name::X11Forward => {
-                let bits = self.number(NumberField::X11)?;
-                Value::Text(X11.iter().enumerate().find(|(bit, _)| bits >> bit & 1 == 1)?.1)
-            }
-            _ => return None,
-        })
-    }
 }
 
 impl Fields for JobFields<'_> {
     fn field(&self, field: FieldNumber) -> Option<Value<'_>> {
         let name = field.name()?;
-        let bytes = |mebibytes: u64| Value::Integer(i64::try_from(mebibytes).unwrap_or(i64::MAX).saturating_mul(MEBIBYTE));
-        match source(name) {
+        match Source::of(name) {
             Source::Text(field) => self.text(field).map(Value::Text),
             Source::Resources(field) => self.text(field).map(|text| Value::Resources(Resources(text))),
-            Source::Number(field) => self.number(field).map(Value::Integer),
-            Source::Mebibytes(field) => self.number(field).map(|mebibytes| Value::Integer(mebibytes.saturating_mul(MEBIBYTE))),
-            Source::Seconds(field) => self.number(field).map(|seconds| Value::Duration(Seconds(seconds))),
-            Source::Minutes(field) => self.number(field).map(|minutes| Value::Duration(Seconds(minutes.saturating_mul(60)))),
-            Source::Moment(field) => self.number(field).map(|moment| Value::Moment(UnixTime(moment))),
-            Source::Truth(field) => Some(Value::Truth(self.number(field).is_some_and(|number| number != 0))),
-            Source::SaidTruth(field) => self.number(field).map(|number| Value::Truth(number != 0)),
-            Source::Word(field, words, first) => {
-                let place = usize::try_from(self.number(field)?.checked_sub(first)?).ok()?;
-                words.get(place).map(|word| Value::Text(word))
-            }
-            Source::Flag(flag) => Some(Value::Truth(self.description.has_flag(flag))),
-            Source::NodeMemory => match self.description.memory()? {
-                AskedMemory::OfEachNode(mebibytes) => Some(bytes(mebibytes)),
-                _ => None,
-            },
-            Source::CpuMemory => match self.description.memory()? {
-                AskedMemory::ForEachCpu(mebibytes) => Some(bytes(mebibytes)),
-                _ => None,
-            },
-            Source::Cores => match self.description.specialised()? {
-                Specialised::Cores(cores) => Some(Value::Integer(i64::from(cores))),
-                Specialised::Threads(_) => None,
-            },
-            Source::Threads => match self.description.specialised()? {
-                Specialised::Threads(threads) => Some(Value::Integer(i64::from(threads))),
-                Specialised::Cores(_) => None,
-            },
-            Source::Nice => self.description.nice().map(Value::Integer),
-            Source::SiteFactor => self.description.site_factor().map(Value::Integer),
-            Source::Own => self.own(name),
+            Source::MailTypes => Some(Value::Texts(Texts::Listed(&self.mail_types))),
+            Source::Profiles => Some(Value::Texts(Texts::Listed(&self.profiles))),
+            Source::List(ListField::Argv) => Some(Value::Texts(Texts::Listed(&self.arguments))),
+            Source::List(ListField::SpankJobEnv) => Some(Value::Texts(Texts::Listed(&self.spank_variables))),
             Source::Derived if name == Name::GpuTypes => Some(Value::Texts(Texts::Listed(self))),
             Source::Derived => self.derived(name),
+            other => other.read(self.description),
         }
     }
 
@@ -433,10 +172,10 @@ impl Fields for JobFields<'_> {
 
     fn charge(&self, field: FieldNumber, steps: &mut Steps) -> Result<(), Fault> {
         let Some(name) = field.name() else { return Ok(()) };
-        match source(name) {
+        match Source::of(name) {
             Source::Text(field) | Source::Resources(field) => self.charge_text(field, steps),
             Source::Derived => self.charge_derived(name, steps),
-            Source::Own if name == Name::ScriptSize => {
+            Source::ScriptSize => {
                 let most = steps.too_many_bytes().saturating_mul(SPEED_OF_LENGTH);
                 steps.take_for(self.description.text_length(TextField::Script, most) / SPEED_OF_LENGTH)
             }
@@ -452,7 +191,7 @@ impl Fields for JobFields<'_> {
     }
 
     fn has(&self, field: FieldNumber) -> bool {
-        match field.name().map(source) {
+        match field.name().map(Source::of) {
             Some(Source::Text(text) | Source::Resources(text)) => self.description.text_length(text, 1) > 0,
             _ => self.field(field).is_some(),
         }

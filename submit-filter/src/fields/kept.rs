@@ -1,12 +1,13 @@
 //! What is kept of a job description until the daemon has read the job: the fields of one that was
 //! submitted, or those that a modification is to write, as far as rules ask for them.
 
-use super::{JobFields, Source, source};
+use super::JobFields;
+use super::source::Source;
 use site_rules::data::OwnedValue;
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::value::{Kind, Value};
-use slurm_sys::job_description::{JobDescription, Minutes};
-use slurm_sys::job_fields::{AskedMemory, TextField};
+use slurm_sys::job_description::JobDescription;
+use slurm_sys::job_fields::TextField;
 
 /// The longest text that is kept of a job that was submitted, in bytes.
 const LONGEST: usize = 4_096;
@@ -46,35 +47,20 @@ pub(crate) fn changed_fields(description: &JobDescription<'_>) -> Vec<(FieldNumb
         let field = FieldNumber::from(name);
         let value = || job.field(field).map(OwnedValue::from);
         // Of truths that are false where nothing is said only a given one is written.
-        let change = match source(name) {
+        let change = match Source::of(name) {
             Source::Text(text) | Source::Resources(text) => value().map(Some).or_else(|| takes_out(text)),
             Source::Truth(number) => description.number(number).map(|number| Some(OwnedValue::Truth(number != 0))),
             Source::Flag(flag) => description.has_flag(flag).then_some(Some(OwnedValue::Truth(true))),
-            Source::Own => match name {
-                Name::KillInvalidDepend => value().map(Some),
-                Name::MemIsZero => (description.memory() == Some(AskedMemory::Whole)).then_some(Some(OwnedValue::Truth(true))),
-                Name::TimeLimitIsUnlimited => {
-                    (description.time_limit() == Some(Minutes::Unlimited)).then_some(Some(OwnedValue::Truth(true)))
-                }
-                _ => None,
-            },
-            Source::Derived => None,
+            Source::All(holds) => holds(description).then_some(Some(OwnedValue::Truth(true))),
+            // What a description says of itself is no change, and lists of texts are not kept.
+            Source::Condition(_) | Source::JobId | Source::ScriptSize | Source::Length(_) | Source::LowestBit(..) => None,
+            Source::MailTypes | Source::Profiles | Source::List(_) | Source::Environment | Source::Derived => None,
             _ => value().map(Some),
         };
         changes.extend(change.map(|change| (field, change)));
         // All there is goes into the place of a number.
-        for displaced in
-            name.displaces().iter().filter(|_| matches!(source(name), Source::NodeMemory | Source::CpuMemory | Source::Minutes(_)))
-        {
-            let is_all = match displaced {
-                Name::MemIsZero => description.memory() == Some(AskedMemory::Whole),
-                Name::TimeLimitIsUnlimited => description.time_limit() == Some(Minutes::Unlimited),
-                _ => false,
-            };
-            if is_all {
-                changes.push((field, None));
-            }
-        }
+        let is_all = |displaced: &&Name| matches!(Source::of(**displaced), Source::All(holds) if holds(description));
+        changes.extend(name.displaces().iter().filter(is_all).map(|_| (field, None)));
     }
     changes
 }

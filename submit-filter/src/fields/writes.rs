@@ -1,7 +1,8 @@
 //! Writing fields of a job description: all that rules have written, or nothing.
 
-use super::{MEBIBYTE, Source, is_known, source};
-use site_rules::field::{FieldNumber, MAIL_TYPES, Name, PROFILES, variable};
+use super::MEBIBYTE;
+use super::source::Source;
+use site_rules::field::{FieldNumber, MAIL_TYPES, PROFILES, variable};
 use site_rules::value::{Resources, Texts, Value};
 use site_rules::{overlay, resources};
 use slurm_sys::job_description::JobDescription;
@@ -37,8 +38,8 @@ enum Write {
     Nice(Option<i64>),
     SiteFactor(Option<i64>),
     Flag(Flag, bool),
-    /// Whether a job whose dependency can't be met is ended.
-    KillInvalidDependency(Option<bool>),
+    /// A truth that the first flag says and the second one denies.
+    EitherFlag(Flag, Flag, Option<bool>),
     Profile(u32),
     /// A variable of the environment, which is taken out where there is no entry.
     Variable(String, Option<SlurmText>),
@@ -94,9 +95,9 @@ impl Writes {
                 Write::Nice(nice) => description.set_nice(nice),
                 Write::SiteFactor(factor) => description.set_site_factor(factor),
                 Write::Flag(flag, is_set) => description.set_flag(flag, is_set),
-                Write::KillInvalidDependency(does) => {
-                    description.set_flag(Flag::KillInvalidDependency, does == Some(true));
-                    description.set_flag(Flag::NoKillInvalidDependency, does == Some(false));
+                Write::EitherFlag(says, denies, truth) => {
+                    description.set_flag(says, truth == Some(true));
+                    description.set_flag(denies, truth == Some(false));
                 }
                 Write::Profile(bits) => description.set_profile(bits),
                 Write::Variable(name, entry) => description.set_variable(&name, entry),
@@ -208,17 +209,18 @@ fn prepared(field: FieldNumber, value: Option<Value<'_>>) -> Result<Write, Write
     let Some((field, name)) = known else {
         return Err(WriteError::NotWritable(field.get().map_or("a field of no name", |field| field.name)));
     };
-    if !is_known(name) {
+    let source = Source::of(name);
+    if !source.is_known() {
         return Err(WriteError::NotKnown(field.name));
     }
     let Some(value) = value else {
-        return cleared(name).filter(|_| field.may_be_absent).ok_or(WriteError::WrongValue(field.name));
+        return cleared(source).filter(|_| field.may_be_absent).ok_or(WriteError::WrongValue(field.name));
     };
     let text = |text: &str| match text {
         "" => Ok(None),
         text => SlurmText::new(text).map(Some).ok_or(WriteError::NoMemory(field.name)),
     };
-    Ok(match (source(name), value) {
+    Ok(match (source, value) {
         (Source::Text(place), Value::Text(value)) => Write::Text(place, text(value)?),
         (Source::Resources(place), Value::Text(value) | Value::Resources(Resources(value))) => {
             Write::Text(place, text(&prefixed(value, JobDescription::resource_prefix()))?)
@@ -238,15 +240,13 @@ fn prepared(field: FieldNumber, value: Option<Value<'_>>) -> Result<Write, Write
         (Source::Cores, Value::Integer(cores)) => Write::Specialised(Some(Specialised::Cores(small(cores)))),
         (Source::Threads, Value::Integer(threads)) => Write::Specialised(Some(Specialised::Threads(small(threads)))),
         (Source::Flag(flag), Value::Truth(truth)) => Write::Flag(flag, truth),
-        (Source::Own, Value::Truth(does)) if name == Name::KillInvalidDepend => Write::KillInvalidDependency(Some(does)),
-        (Source::Own, Value::Texts(types)) if name == Name::MailType => {
+        (Source::EitherFlag(says, denies), Value::Truth(truth)) => Write::EitherFlag(says, denies, Some(truth)),
+        (Source::MailTypes, Value::Texts(types)) => {
             let bits = bits(types, MAIL_TYPES).ok_or(WriteError::WrongValue(field.name))?;
             Write::Number(NumberField::MailType, i64::from(bits))
         }
-        (Source::Own, Value::Texts(profiles)) if name == Name::Profile => {
-            Write::Profile(bits(profiles, PROFILES).ok_or(WriteError::WrongValue(field.name))?)
-        }
-        (Source::Own, Value::Text(entry)) if name == Name::Environment => {
+        (Source::Profiles, Value::Texts(profiles)) => Write::Profile(bits(profiles, PROFILES).ok_or(WriteError::WrongValue(field.name))?),
+        (Source::Environment, Value::Text(entry)) => {
             let (variable, value) = variable(entry);
             let entry = value.map(|_| SlurmText::new(entry).ok_or(WriteError::NoMemory(field.name))).transpose()?;
             Write::Variable(variable.to_owned(), entry)
@@ -263,9 +263,9 @@ fn bits(words: Texts<'_>, names: &[&str]) -> Option<u32> {
 }
 
 /// What makes a field absent; `None` for one that can't be.
-fn cleared(name: Name) -> Option<Write> {
-    Some(match source(name) {
-        Source::Own if name == Name::KillInvalidDepend => Write::KillInvalidDependency(None),
+fn cleared(source: Source) -> Option<Write> {
+    Some(match source {
+        Source::EitherFlag(says, denies) => Write::EitherFlag(says, denies, None),
         Source::Text(place) | Source::Resources(place) => Write::Text(place, None),
         Source::Number(place)
         | Source::Mebibytes(place)
@@ -278,7 +278,7 @@ fn cleared(name: Name) -> Option<Write> {
         Source::Cores | Source::Threads => Write::Specialised(None),
         Source::Nice => Write::Nice(None),
         Source::SiteFactor => Write::SiteFactor(None),
-        Source::Truth(_) | Source::Flag(_) | Source::Own | Source::Derived => return None,
+        _ => return None,
     })
 }
 

@@ -419,16 +419,23 @@ fn likeness(description: &JobDescription<'_>) -> u64 {
         TextField::AllocNode,
         TextField::Script,
     ];
+    const NUMBERS: [NumberField; 7] = [
+        NumberField::MinNodes,
+        NumberField::NumTasks,
+        NumberField::MinCpus,
+        NumberField::CpusPerTask,
+        NumberField::BeginTime,
+        NumberField::Deadline,
+        NumberField::AllocSid,
+    ];
     let mut hasher = DefaultHasher::new();
     for field in TEXTS {
         // To find the end of a script takes milliseconds, where it is long.
         hasher.write_usize(description.text_length(field, LONGEST_COUNTED));
         hasher.write(description.text_start(field, TOLD_APART_BY));
     }
-    let numbers = [description.min_nodes(), description.tasks(), description.min_cpus(), description.cpus_per_task()];
-    numbers.into_iter().for_each(|number| hasher.write_u64(number.map_or(u64::MAX, u64::from)));
-    for number in [description.begin_time(), description.deadline(), description.number(NumberField::AllocSid)] {
-        hasher.write_i64(number.unwrap_or(i64::MIN));
+    for field in NUMBERS {
+        hasher.write_i64(description.number(field).unwrap_or(i64::MIN));
     }
     hasher.write_u32(description.user().0);
     hasher.finish()
