@@ -51,7 +51,7 @@ impl JobReport {
             partition: submission.partition.map_or_else(|| partition.name.to_owned(), str::to_owned),
             nodes: size.nodes,
             cpus: size.cpus,
-            tasks: submission.tasks,
+            tasks: submission.tasks.or_else(|| tasks_on_nodes(submission)),
             limit_s: submission.limit_in(partition).map(|limit| limit.0),
             begin: submission.begin.map(|begin| begin.0),
             deadline: submission.deadline.map(|deadline| deadline.0),
@@ -77,6 +77,13 @@ impl JobReport {
         let unit = situation.submission.unit();
         (unit, situation.submission.size(&situation.partition).count(unit))
     }
+}
+
+/// The tasks of a job that gives a fixed number of nodes and the tasks on each of them. From 23.02
+/// on sbatch leaves it to slurmctld to count them.
+fn tasks_on_nodes(submission: &Submission<'_>) -> Option<u32> {
+    let nodes = submission.nodes.filter(|nodes| nodes.least == nodes.most)?;
+    Some(nodes.least.saturating_mul(submission.tasks_per_node?))
 }
 
 /// Refuses a job that is meant for other clusters than the one whose snapshot this is.

@@ -4,7 +4,7 @@
 //! What is unset in C (NULL, `NO_VAL`) is `None` here. Strings that are not UTF-8 read as absent.
 
 use crate::bindings::{self, INFINITE, NO_VAL, job_desc_msg_t};
-use crate::sentinel::{count, large_number, moment, number, small_number, written};
+use crate::sentinel::{count, moment, written};
 use crate::text::{SlurmText, allocate, borrow};
 use job_types::number::UserId;
 use std::ffi::c_char;
@@ -13,15 +13,6 @@ use std::hash::{DefaultHasher, Hasher};
 /// A job description that belongs to slurmctld.
 #[derive(Debug)]
 pub struct JobDescription<'a>(pub(crate) &'a mut job_desc_msg_t);
-
-/// A number of minutes in a job description.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Minutes {
-    /// No limit (`INFINITE`).
-    Unlimited,
-    /// A limit in minutes.
-    Limited(u32),
-}
 
 /// Which list of `NAME=value` strings of a job description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +32,6 @@ pub enum ListField {
     Environment,
     /// What SPANK plugins set for prolog and epilog, as `NAME=value`.
     SpankJobEnv,
-}
-
-fn minutes(value: u32) -> Option<Minutes> {
-    match value {
-        NO_VAL => None,
-        INFINITE => Some(Minutes::Unlimited),
-        minutes => Some(Minutes::Limited(minutes)),
-    }
 }
 
 /// Whether a string of a description begins with these bytes, none of which may be NUL.
@@ -98,46 +81,10 @@ impl<'a> JobDescription<'a> {
         self.string(self.0.partition).filter(|name| !name.is_empty())
     }
 
-    /// The account that it names.
-    #[must_use]
-    pub fn account(&self) -> Option<&str> {
-        self.string(self.0.account).filter(|name| !name.is_empty())
-    }
-
-    /// The quality of service that it names.
-    #[must_use]
-    pub fn qos(&self) -> Option<&str> {
-        self.string(self.0.qos).filter(|name| !name.is_empty())
-    }
-
     /// The fewest nodes that the job accepts; `None` where it does not say.
     #[must_use]
     pub fn min_nodes(&self) -> Option<u32> {
         count(self.0.min_nodes)
-    }
-
-    /// The most nodes that the job accepts; `None` where it does not say.
-    #[must_use]
-    pub fn max_nodes(&self) -> Option<u32> {
-        count(self.0.max_nodes)
-    }
-
-    /// Number of tasks; `None` where it does not say.
-    #[must_use]
-    pub fn tasks(&self) -> Option<u32> {
-        count(self.0.num_tasks)
-    }
-
-    /// Tasks on each node; `None` where it does not say.
-    #[must_use]
-    pub fn tasks_per_node(&self) -> Option<u32> {
-        small_number(self.0.ntasks_per_node)
-    }
-
-    /// CPUs of each task; `None` where it does not say.
-    #[must_use]
-    pub fn cpus_per_task(&self) -> Option<u32> {
-        small_number(self.0.cpus_per_task)
     }
 
     /// The fewest CPUs that the job accepts; `None` where it does not say.
@@ -146,34 +93,10 @@ impl<'a> JobDescription<'a> {
         count(self.0.min_cpus)
     }
 
-    /// The most CPUs that the job accepts; `None` where it does not say.
-    #[must_use]
-    pub fn max_cpus(&self) -> Option<u32> {
-        count(self.0.max_cpus)
-    }
-
-    /// The time limit; `None` where it does not say.
-    #[must_use]
-    pub fn time_limit(&self) -> Option<Minutes> {
-        minutes(self.0.time_limit)
-    }
-
     /// Whether it asks for no time limit.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         self.0.time_limit == INFINITE
-    }
-
-    /// Shortest time limit that the job can do with.
-    #[must_use]
-    pub fn time_min(&self) -> Option<u32> {
-        number(self.0.time_min)
-    }
-
-    /// When the job may begin, in Unix seconds.
-    #[must_use]
-    pub fn begin_time(&self) -> Option<i64> {
-        (self.0.begin_time > 0).then_some(self.0.begin_time)
     }
 
     /// When the job must have ended, in Unix seconds.
@@ -186,12 +109,6 @@ impl<'a> JobDescription<'a> {
     #[must_use]
     pub fn is_batch(&self) -> bool {
         !self.0.script.is_null() || !self.0.script_buf.is_null()
-    }
-
-    /// Whether it is an array of jobs.
-    #[must_use]
-    pub fn is_array(&self) -> bool {
-        self.is_given(self.0.array_inx)
     }
 
     /// Whether it is only asked when the job would run, as `--test-only` does. Slurm's library
@@ -220,108 +137,6 @@ impl<'a> JobDescription<'a> {
     #[must_use]
     pub fn is_cron(&self) -> bool {
         !self.0.crontab_entry.is_null()
-    }
-
-    /// Whether it must start at once or fail.
-    #[must_use]
-    pub fn is_immediate(&self) -> bool {
-        self.0.immediate == 1
-    }
-
-    /// Whether it asks for nodes of its own.
-    #[must_use]
-    pub fn wants_whole_nodes(&self) -> bool {
-        self.0.shared == 0
-    }
-
-    /// Whether it is a component of a heterogeneous job.
-    #[must_use]
-    pub fn is_heterogeneous(&self) -> bool {
-        number(self.0.het_job_offset).is_some()
-    }
-
-    /// Whether it names nodes that it must have.
-    #[must_use]
-    pub fn names_nodes(&self) -> bool {
-        self.is_given(self.0.req_nodes)
-    }
-
-    /// Whether it runs inside a reservation.
-    #[must_use]
-    pub fn has_reservation(&self) -> bool {
-        self.is_given(self.0.reservation)
-    }
-
-    /// Whether it depends on other jobs.
-    #[must_use]
-    pub fn has_dependency(&self) -> bool {
-        self.is_given(self.0.dependency)
-    }
-
-    /// Whether it is held.
-    #[must_use]
-    pub fn is_held(&self) -> bool {
-        self.0.priority == 0
-    }
-
-    /// Whether it asks for features of nodes.
-    #[must_use]
-    pub fn wants_features(&self) -> bool {
-        self.is_given(self.0.features) || self.is_given(self.0.cluster_features)
-    }
-
-    /// Whether it names nodes that it must not have.
-    #[must_use]
-    pub fn excludes_nodes(&self) -> bool {
-        self.is_given(self.0.exc_nodes)
-    }
-
-    /// Whether it asks for generic resources of nodes, sockets or tasks. Since 23.11 sbatch also
-    /// writes the CPUs of a task there, which are none.
-    #[must_use]
-    pub fn wants_generic_resources(&self) -> bool {
-        let is_generic = |list: *const c_char| {
-            self.is_given(list)
-                && self.string(list).is_none_or(|list| {
-                    list.split(',').any(|entry| !matches!(entry.split_once([':', '=']), Some(("cpu", _))) && !entry.is_empty())
-                })
-        };
-        [self.0.tres_per_node, self.0.tres_per_socket, self.0.tres_per_task].into_iter().any(|list| is_generic(list))
-    }
-
-    /// Whether it asks for memory.
-    #[must_use]
-    pub fn wants_memory(&self) -> bool {
-        large_number(self.0.pn_min_memory).is_some() || self.is_given(self.0.mem_per_tres)
-    }
-
-    /// Whether it asks for nodes of a certain shape, or beside each other.
-    #[must_use]
-    pub fn shapes_nodes(&self) -> bool {
-        let shapes = [self.0.sockets_per_node, self.0.cores_per_socket, self.0.threads_per_core];
-        let is_contiguous = self.0.contiguous == 1;
-        let wants_storage = count(self.0.pn_min_tmp_disk).is_some();
-        let wants_switches = count(self.0.req_switch).is_some();
-        let least_cpus = small_number(self.0.pn_min_cpus).is_some_and(|cpus| cpus > self.cpus_per_task().unwrap_or(1));
-        shapes.into_iter().any(|shape| small_number(shape).is_some()) || is_contiguous || wants_storage || wants_switches || least_cpus
-    }
-
-    /// Whether it asks for licences.
-    #[must_use]
-    pub fn wants_licences(&self) -> bool {
-        self.is_given(self.0.licenses)
-    }
-
-    /// Whether it asks for generic resources per job.
-    #[must_use]
-    pub fn wants_resources_per_job(&self) -> bool {
-        self.is_given(self.0.tres_per_job)
-    }
-
-    /// Whether it counts nodes by feature.
-    #[must_use]
-    pub fn counts_features(&self) -> bool {
-        self.string(self.0.features).is_some_and(|features| features.contains('*'))
     }
 
     /// The administrator's comment.

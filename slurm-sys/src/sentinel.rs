@@ -3,7 +3,7 @@
 //! Slurm marks a number that is not set with `NO_VAL` and an unlimited one with `INFINITE`
 //! (slurm/slurm.h), which are the two greatest of each width.
 
-use crate::bindings::{INFINITE, INFINITE16, NICE_OFFSET, NO_VAL, NO_VAL16};
+use crate::bindings::{INFINITE, NICE_OFFSET, NO_VAL};
 
 /// `NO_VAL64`, which bindgen reads as a negative number of 32 bits.
 const NO_VAL64: u64 = u64::MAX - 1;
@@ -56,12 +56,6 @@ pub(crate) fn number(value: u32) -> Option<u32> {
     (value != NO_VAL && value != INFINITE).then_some(value)
 }
 
-/// A number of 16 bits, which is 0, unset or unlimited where it was not given.
-pub(crate) fn small_number(value: u16) -> Option<u32> {
-    let value = u32::from(value);
-    (value != NO_VAL16 && value != INFINITE16 && value != 0).then_some(value)
-}
-
 /// A number of 64 bits that may be unset or unlimited.
 pub(crate) fn large_number(value: u64) -> Option<u64> {
     (value < NO_VAL64).then_some(value)
@@ -99,6 +93,7 @@ pub(crate) fn nice_offset(distance: i64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bindings::NO_VAL16;
 
     #[test]
     fn no_number_is_written_that_reads_as_none() {

@@ -328,7 +328,7 @@ impl Judged<'_> {
                 Some(_) => others.push(OtherState { current: state, is_certain: place == 0 }),
             }
         }
-        let forecasts = SnapshotForecasts::new(self.located, description, self.now);
+        let forecasts = SnapshotForecasts::new(self.located, fields, self.now);
         let forecasts: &dyn Forecasts = if is_modified { &NoForecasts } else { &forecasts };
         let user = data.and_then(|data| data.user(self.asker));
         let is_root = self.asker == UserId(0) || self.asker == own_user();

@@ -7,10 +7,9 @@ use std::env;
 
 use anyhow::{Context, anyhow, bail};
 use jiff::tz::TimeZone;
-use job_types::number::UserId;
 use job_types::options::UserOptions;
-use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{FixedSizeReason, NodeRange, Placement, StartBlocker, Submission, TimeLimit};
+use job_types::time::UnixTime;
+use predictor_core::decisions::Submission;
 use rules_compiler::command_line::{self, CommandLineError, Given, Origin, Sbatch, Setting, UnreadLines};
 use rules_compiler::described::DescribedJob;
 use site_rules::field::{FieldNumber, Fields, Name};
@@ -26,7 +25,6 @@ use crate::user;
 /// A described job.
 #[derive(Debug)]
 pub(crate) struct Job {
-    user: UserId,
     /// The user's name, where there is one.
     pub(crate) user_name: Option<String>,
     fields: DescribedJob,
@@ -75,8 +73,8 @@ impl JobArguments {
             .map(|given| (given.name.clone(), given.value.clone().unwrap_or_else(|| "1".to_owned())))
             .collect();
         let asked = asked.asked(&in_script, now)?;
-        let job = Job { user, user_name, fields, given, asked, behind_script: self.options_behind_script() };
-        let View { deadline, begin, .. } = job.view();
+        let job = Job { user_name, fields, given, asked, behind_script: self.options_behind_script() };
+        let Submission { deadline, begin, .. } = job.submission();
         if let Some(deadline) = deadline.filter(|deadline| *deadline <= now) {
             bail!("--deadline: {} ago; sbatch refuses a deadline that has passed", now - deadline);
         }
@@ -154,158 +152,22 @@ fn named(option: &Given) -> String {
     }
 }
 
-/// What the decisions see of a job's fields.
-struct View<'a> {
-    job: &'a DescribedJob,
-    begin: Option<UnixTime>,
-    deadline: Option<UnixTime>,
-}
-
-impl<'a> View<'a> {
-    fn value(&self, name: Name) -> Option<Value<'a>> {
-        self.job.field(FieldNumber::from(name))
-    }
-
-    fn text(&self, name: Name) -> Option<&'a str> {
-        match self.value(name) {
-            Some(Value::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn number(&self, name: Name) -> Option<u32> {
-        match self.value(name) {
-            Some(Value::Integer(number)) => u32::try_from(number).ok(),
-            _ => None,
-        }
-    }
-
-    fn span(&self, name: Name) -> Option<Seconds> {
-        match self.value(name) {
-            Some(Value::Duration(seconds)) => Some(seconds),
-            _ => None,
-        }
-    }
-
-    fn is(&self, name: Name) -> bool {
-        matches!(self.value(name), Some(Value::Truth(true)))
-    }
-
-    fn has(&self, name: Name) -> bool {
-        self.value(name).is_some()
-    }
-
-    fn limit(&self) -> TimeLimit {
-        match self.span(Name::TimeLimit) {
-            Some(limit) => TimeLimit::Limited(limit),
-            None if self.is(Name::TimeLimitIsUnlimited) => TimeLimit::Unlimited,
-            None => TimeLimit::Unset,
-        }
-    }
-
-    fn nodes(&self) -> Option<NodeRange> {
-        let least = self.number(Name::MinNodes)?;
-        Some(NodeRange { least, most: self.number(Name::MaxNodes).unwrap_or(least).max(least) })
-    }
-
-    /// Tasks, as the releases before 23.02 send them for a fixed number of nodes as well.
-    fn tasks(&self) -> Option<u32> {
-        self.number(Name::NumTasks).or_else(|| {
-            let nodes = self.nodes().filter(|nodes| nodes.least == nodes.most)?;
-            Some(nodes.least.saturating_mul(self.number(Name::NtasksPerNode)?))
-        })
-    }
-
-    fn keeps_from_starting(&self, obstacle: StartBlocker) -> bool {
-        match obstacle {
-            StartBlocker::Reservation => self.has(Name::Reservation),
-            StartBlocker::Dependency => self.has(Name::Dependency),
-            StartBlocker::Held => self.is(Name::IsHeld),
-        }
-    }
-
-    fn is_placed_by(&self, placement: Placement) -> bool {
-        match placement {
-            Placement::Features => self.has(Name::Features) || self.has(Name::ClusterFeatures),
-            Placement::ExcludedNodes => self.has(Name::ExcNodes),
-            Placement::GenericResources => [Name::TresPerNode, Name::TresPerSocket, Name::TresPerTask].into_iter().any(|name| {
-                let Some(Value::Resources(list)) = self.value(name) else { return false };
-                list.0.split(',').any(|entry| !entry.is_empty() && !matches!(entry.split_once([':', '=']), Some(("cpu", _))))
-            }),
-            Placement::Memory => {
-                [Name::MemoryPerNode, Name::MemoryPerCpu, Name::MemPerTres].into_iter().any(|name| self.has(name))
-                    || self.is(Name::MemIsZero)
-            }
-            Placement::NodeShape => {
-                let shapes = [Name::SocketsPerNode, Name::CoresPerSocket, Name::ThreadsPerCore, Name::PnMinTmpDisk, Name::ReqSwitch];
-                let of_task = self.number(Name::CpusPerTask).unwrap_or(1);
-                shapes.into_iter().any(|name| self.has(name))
-                    || self.is(Name::Contiguous)
-                    || self.number(Name::PnMinCpus).is_some_and(|cpus| cpus > of_task)
-            }
-        }
-    }
-
-    fn is_tied_by(&self, tie: FixedSizeReason) -> bool {
-        match tie {
-            // Their components are refused before, and sbatch submits batch jobs alone.
-            FixedSizeReason::Heterogeneous | FixedSizeReason::Interactive => false,
-            FixedSizeReason::NodeList => self.has(Name::ReqNodes),
-            FixedSizeReason::Reservation => self.has(Name::Reservation),
-            FixedSizeReason::Licences => self.has(Name::Licenses),
-            FixedSizeReason::GenericResourcesPerJob => self.has(Name::TresPerJob),
-            FixedSizeReason::CountedFeatures => self.text(Name::Features).is_some_and(|features| features.contains('*')),
-            FixedSizeReason::MostCpus => self.has(Name::MaxCpus),
-            FixedSizeReason::SeveralPartitions => self.text(Name::Partition).is_some_and(|names| names.contains(',')),
-        }
-    }
-}
-
 impl Job {
     /// The same job, asking for something else of queuecast.
     pub(crate) fn asking(self, asked: UserOptions) -> Self {
         Self { asked, ..self }
     }
 
-    fn view(&self) -> View<'_> {
-        let moment = |name: Name| match self.fields.field(FieldNumber::from(name)) {
-            Some(Value::Moment(moment)) => Some(moment),
-            _ => None,
-        };
-        View { job: &self.fields, begin: moment(Name::BeginTime), deadline: moment(Name::Deadline) }
-    }
-
     /// The clusters that it may be sent to, where it names any.
     pub(super) fn clusters(&self) -> Option<&str> {
-        self.view().text(Name::Clusters)
+        match self.fields.field(FieldNumber::from(Name::Clusters)) {
+            Some(Value::Text(clusters)) => Some(clusters),
+            _ => None,
+        }
     }
 
     /// The submission that the filter would see.
     pub(crate) fn submission(&self) -> Submission<'_> {
-        let view = self.view();
-        Submission {
-            user: self.user,
-            partition: view.text(Name::Partition),
-            account: view.text(Name::Account),
-            qos: view.text(Name::Qos),
-            nodes: view.nodes(),
-            tasks: view.tasks(),
-            tasks_per_node: view.number(Name::NtasksPerNode),
-            cpus_per_task: view.number(Name::CpusPerTask),
-            min_cpus: view.number(Name::MinCpus),
-            whole_nodes: view.is(Name::Exclusive),
-            limit: view.limit(),
-            shortest_limit: view.span(Name::TimeMin),
-            begin: view.begin,
-            deadline: view.deadline,
-            is_array: view.is(Name::IsArray),
-            is_immediate: false,
-            is_interactive: false,
-            chooses_clusters: view.has(Name::ClusterFeatures),
-            obstacle: StartBlocker::first(|obstacle| view.keeps_from_starting(obstacle)),
-            placement: Placement::first(|placement| view.is_placed_by(placement)),
-            tie: FixedSizeReason::first(|tie| view.is_tied_by(tie)),
-            asked: self.asked.clone(),
-        }
+        submission_reader::submission(&self.fields, self.asked.clone())
     }
 }

@@ -1,6 +1,5 @@
 //! What rules ask about waits, answered by the snapshot in force where there is one.
 
-use crate::request;
 use crate::snapshot::Current;
 use crate::state::Located;
 use job_types::options::UserOptions;
@@ -8,15 +7,15 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::site::{Partition, Site};
 use predictor_core::decisions::{Bounds, Submission};
 use predictor_core::forecasts::forecast::{Claimed, JobShape, Moment, WaitForecast, WaitForecaster};
+use site_rules::field::Fields;
 use site_rules::submission::Forecasts;
-use slurm_sys::job_description::JobDescription;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Forecasts for a job as it is submitted, whatever rules write into it.
 pub(super) struct SnapshotForecasts<'a> {
     located: Option<&'a Located>,
-    description: &'a JobDescription<'a>,
+    fields: &'a dyn Fields,
     now: UnixTime,
     /// The snapshot, taken once for all rules.
     current: OnceCell<Option<Arc<Current>>>,
@@ -24,8 +23,8 @@ pub(super) struct SnapshotForecasts<'a> {
 }
 
 impl<'a> SnapshotForecasts<'a> {
-    pub(super) fn new(located: Option<&'a Located>, description: &'a JobDescription<'a>, now: UnixTime) -> SnapshotForecasts<'a> {
-        SnapshotForecasts { located, description, now, current: OnceCell::new(), submission: OnceCell::new() }
+    pub(super) fn new(located: Option<&'a Located>, fields: &'a dyn Fields, now: UnixTime) -> SnapshotForecasts<'a> {
+        SnapshotForecasts { located, fields, now, current: OnceCell::new(), submission: OnceCell::new() }
     }
 
     fn current(&self) -> Option<&Current> {
@@ -34,7 +33,7 @@ impl<'a> SnapshotForecasts<'a> {
 
     /// What `answer` makes of the forecast in a partition; `None` where there is none.
     fn in_partition<T>(&self, current: &Current, partition: &Partition<'_>, answer: impl Fn(&WaitForecast<'_>) -> Option<T>) -> Option<T> {
-        let submission = self.submission.get_or_init(|| request::submission(self.description, UserOptions::default()));
+        let submission = self.submission.get_or_init(|| submission_reader::submission(self.fields, UserOptions::default()));
         let snapshot = &current.snapshot;
         let size = submission.size(partition);
         let limit = Bounds::of(submission, partition, snapshot).limit();
