@@ -5,6 +5,7 @@
 //! pass over a text is kept as well, so that no long one is gone through once for each rule, and
 //! each such pass is charged to the budget of evaluation before it is made.
 
+mod direct;
 mod kept;
 mod source;
 mod writes;
@@ -23,6 +24,7 @@ use std::cell::OnceCell;
 use std::ffi::CStr;
 use std::ops::Range;
 
+pub use direct::DirectFields;
 pub(crate) use kept::{changed_fields, submitted_fields};
 pub use writes::{WriteError, Writes};
 

@@ -4,7 +4,7 @@
 //! and decisions are about the job as they have written it. A decision that would go past what they
 //! allow is not carried out.
 
-use crate::fields::JobFields;
+use crate::fields::DirectFields;
 use crate::heterogeneous;
 use crate::record_key;
 use crate::request;
@@ -281,7 +281,7 @@ fn decided(
     let asks_for_promise = asked.reserve_at.is_some() || (policy.admission != Admission::Off && description.deadline().is_some());
     let mut turn = asks_for_promise.then(|| unconfirmed.promises.turn(&current.snapshot, now));
     let prepared = {
-        let fields = JobFields::of(description);
+        let fields = DirectFields::of(description);
         let submission = submission_reader::submission(&fields, asked);
         let user = submission.user;
         let own = current.claims.of(user, partition.index);

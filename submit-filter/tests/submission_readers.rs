@@ -6,7 +6,7 @@ mod common;
 
 use common::hostile::{free_texts, view};
 use common::{Description, Plugin};
-use job_submit_queuecast::fields::{JobFields, Writes, is_known};
+use job_submit_queuecast::fields::{DirectFields, JobFields, Writes, is_known};
 use job_types::number::UserId;
 use job_types::options::UserOptions;
 use job_types::time::UnixTime;
@@ -99,9 +99,11 @@ fn a_job_description_and_a_command_line_are_read_as_the_same_submission() {
         let of_command_line = format!("{:?}", submission_reader::submission(&job, UserOptions::default()));
         let mut filled = in_slurm(&job);
         let description = view(&mut filled);
-        let fields = JobFields::of(&description);
-        assert_eq!(format!("{:?}", submission_reader::submission(&fields, UserOptions::default())), of_command_line, "{options}");
-        drop(fields);
+        let (kept, direct) = (JobFields::of(&description), DirectFields::of(&description));
+        for fields in [&kept as &dyn Fields, &direct] {
+            assert_eq!(format!("{:?}", submission_reader::submission(fields, UserOptions::default())), of_command_line, "{options}");
+        }
+        drop(kept);
         free_texts(&mut filled);
     }
 }
