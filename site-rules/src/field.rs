@@ -161,6 +161,7 @@ impl FieldNumber {
 
     /// Its name as a value, by which what reads and writes fields tells them apart.
     #[must_use]
+    #[inline]
     pub fn name(self) -> Option<Name> {
         Name::ALL.get(usize::from(self.0)).copied()
     }

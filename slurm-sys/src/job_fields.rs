@@ -45,6 +45,7 @@ macro_rules! texts {
         }
 
         impl JobDescription<'_> {
+            #[inline]
             pub(crate) fn text_place(&self, field: TextField) -> *const c_char {
                 #[allow(unreachable_patterns)]
                 match field {
@@ -151,6 +152,7 @@ macro_rules! numbers {
             /// A number, in Slurm's unit; `None` where it is unset or unlimited, where it is 0 and
             /// that is none, and where this Slurm has no such field.
             #[must_use]
+            #[inline]
             pub fn number(&self, field: NumberField) -> Option<i64> {
                 #[allow(unreachable_patterns)]
                 match field {
@@ -390,6 +392,7 @@ impl Flag {
 impl JobDescription<'_> {
     /// A text; `None` where it is not set or empty, and where this Slurm has no such field.
     #[must_use]
+    #[inline]
     pub fn text(&self, field: TextField) -> Option<&CStr> {
         let text = self.text_place(field);
         // SAFETY: a string of the description that is not NULL ends with NUL, and it lives and
@@ -462,6 +465,7 @@ impl JobDescription<'_> {
 
     /// The memory that it asks for.
     #[must_use]
+    #[inline]
     pub fn memory(&self) -> Option<AskedMemory> {
         let mebibytes = crate::sentinel::large_number(self.0.pn_min_memory)?;
         Some(match (mebibytes & !OF_EACH_CPU, mebibytes & OF_EACH_CPU != 0) {

@@ -117,6 +117,7 @@ impl JobDescription<'_> {
 
     /// The bytes of a text, but no more than `most`; 0 where it is not set.
     #[must_use]
+    #[inline]
     pub fn text_length(&self, field: TextField, most: usize) -> usize {
         // SAFETY: texts of the description are NULL or strings, and live while it is borrowed.
         unsafe { length_up_to(self.text_place(field), most) }

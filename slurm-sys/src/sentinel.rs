@@ -23,6 +23,7 @@ pub(crate) trait Sentinel: Copy {
 macro_rules! sentinel {
     ($($width:ty)*) => {
         $(impl Sentinel for $width {
+            #[inline]
             fn known(self) -> Option<i64> {
                 (self < <$width>::MAX - 1).then(|| i64::try_from(self).unwrap_or(i64::MAX))
             }

@@ -25,6 +25,7 @@ impl<'a> DirectFields<'a> {
 }
 
 impl Fields for DirectFields<'_> {
+    #[inline]
     fn field(&self, field: FieldNumber) -> Option<Value<'_>> {
         let name = field.name()?;
         match Source::of(name) {
@@ -39,6 +40,7 @@ impl Fields for DirectFields<'_> {
         self.0.variable(name)?.to_str().ok()
     }
 
+    #[inline]
     fn has(&self, field: FieldNumber) -> bool {
         match field.name().map(Source::of) {
             Some(Source::Text(text) | Source::Resources(text)) => self.0.text_length(text, 1) > 0,

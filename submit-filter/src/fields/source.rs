@@ -167,6 +167,7 @@ const fn is_same(one: &str, other: &str) -> bool {
 
 impl Source {
     /// Where a field stands.
+    #[inline]
     pub(super) fn of(name: Name) -> Source {
         SOURCES[name as usize]
     }
