@@ -22,7 +22,7 @@ pub use deadlines::{
     AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, clocks_agree, noted,
 };
 pub use reservation_chance::present_probability;
-pub use reservations::{ReservationState, Step, Upkeep, Wanted, upkeep};
+pub use reservations::{ARRIVAL, ReservationState, Step, Upkeep, Wanted, upkeep};
 pub use reserved_job::ReservedJob;
 pub use review::{GivenReservation, Progress, Review, Revision, review};
 pub use withdrawal::{Sibling, withdrawal};

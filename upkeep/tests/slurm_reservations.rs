@@ -9,7 +9,7 @@ use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, 
 use predictor_core::decisions::slurm_reservations::{SlurmReservation, leaves_room};
 use proptest::prelude::*;
 use snapshot_writer::PartitionState;
-use upkeep::{ReservationState, Revision, Step, Upkeep, Wanted, upkeep};
+use upkeep::{ARRIVAL, ReservationState, Revision, Step, Upkeep, Wanted, upkeep};
 
 /// The partition that the jobs are in, 64 nodes of 4 CPUs.
 const ALL: Size = Size { nodes: 64, cpus: 256 };
@@ -33,7 +33,7 @@ fn padding_is_shed_at_once_where_the_limit_would_reach_into_maintenance() {
     let close = slurm_reservation(5 * 3_600 + 60, 90_000, 64);
     let Upkeep { state, wanted: Some((wanted, _)) } = upkeep(&job, &site(vec![close]), now, Seconds(30)) else { panic!("it is kept") };
     assert_eq!(state, ReservationState::Waiting);
-    let steps = wanted.steps(&job, now);
+    let steps = wanted.steps(&job, now, ARRIVAL);
     let [Step::Update { begin: None, limit: Some(limit), .. }] = steps[..] else { panic!("{steps:?}") };
     assert!(now + limit <= close.start() && now + limit >= NOW + Seconds(5 * 3_600), "{limit}");
     // Where nothing helps nothing is changed.

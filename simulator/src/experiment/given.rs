@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use job_types::number::PartitionIndex;
-use job_types::options::{EarlyStart, IfMissed};
-use job_types::size::Size;
+use job_types::number::JobId;
+use job_types::record::Record as PromiseRecord;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{Reservable, TrajectoryPoint};
-use predictor_core::forecasts::forecast::{JobShape, Moment, WaitForecaster};
-use upkeep::{GivenReservation, Progress, Review, review};
+use predictor_core::decisions::site::Site;
+use predictor_core::forecasts::forecast::WaitForecaster;
+use upkeep::{ReservedJob, Step, upkeep};
 
 use super::parts::Reviewed;
 use crate::engine::{Job, JobIndex, Record, Revised};
@@ -18,13 +17,22 @@ use crate::engine::{Job, JobIndex, Record, Revised};
 /// daemon looks at every interval; what is decided late is decided by nearly the same forecasts.
 const LOOKS: i64 = 4;
 
-/// A job with a reservation, in its partition.
-#[derive(Debug, Clone, Copy)]
+/// A job with a reservation.
+#[derive(Debug, Clone)]
 struct Given {
-    job: Job,
-    reservation: GivenReservation,
+    /// The job as slurmctld would have it now, with its record.
+    job: ReservedJob,
+    /// The reserved time.
+    at: UnixTime,
     /// When it is looked at next.
     look: Option<UnixTime>,
+}
+
+impl Given {
+    /// When the job becomes eligible, if it is not yet.
+    fn deferred_until(&self, now: UnixTime) -> Option<UnixTime> {
+        self.job.eligible.filter(|begin| self.job.started.is_none() && *begin > now)
+    }
 }
 
 /// The reservations that were given and have not begun to run for good.
@@ -43,25 +51,35 @@ impl GivenReservations {
         Self { reviewed, interval: interval.max(Seconds(1)), ..Self::default() }
     }
 
-    /// A job, in its partition and as it was asked for, is given a reservation.
-    pub(super) fn add(&mut self, index: JobIndex, job: &Job, at: UnixTime, wanted: f64, point: &TrajectoryPoint, now: UnixTime) {
-        let reservation = GivenReservation {
-            at,
-            wanted,
-            own_limit: job.estimate,
-            limit: point.padded_limit,
-            early_start: EarlyStart::Wait,
-            if_missed: IfMissed::Run,
-            progress: Progress::Deferred { begin: point.begin },
+    /// A job is given a reservation for `at`. `asked` is the job as it was asked for, in its
+    /// partition, and `record` is what the submit filter writes into it.
+    pub(super) fn add(&mut self, index: JobIndex, asked: &Job, at: UnixTime, record: PromiseRecord, now: UnixTime) {
+        let affiliation = record.affiliation.clone().unwrap_or_default();
+        let job = ReservedJob {
+            id: JobId(index),
+            user: asked.user,
+            partition: affiliation.partition,
+            account: affiliation.account,
+            qos: affiliation.qos,
+            size: record.promised_size(),
+            whole_nodes: false,
+            limit: record.last_limit(),
+            shortest_limit: None,
+            eligible: record.last_begin(),
+            started: None,
+            is_blocked: false,
+            is_requeued: false,
+            accounting_is_enforced: false,
+            record,
         };
-        self.given.insert(index, Given { job: *job, reservation, look: None });
+        self.given.insert(index, Given { job, at, look: None });
         self.look_later(index, now);
     }
 
     /// A job has started; what is to change in it is looked at when the daemon would see it.
     pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
         if let Some(given) = self.given.get_mut(&index) {
-            given.reservation.progress = Progress::Started { at: record.start };
+            given.job.started = Some(record.start);
             self.look_at(index, record.start + self.interval);
         }
     }
@@ -86,66 +104,54 @@ impl GivenReservations {
 
     /// Whether a look at the job needs forecasts.
     pub(super) fn needs_forecasts(&self, index: JobIndex, now: UnixTime) -> bool {
-        let progress = self.given.get(&index).map(|given| given.reservation.progress);
-        self.reviewed.begin && matches!(progress, Some(Progress::Deferred { begin }) if begin > now)
+        self.reviewed.begin && self.given.get(&index).is_some_and(|given| given.deferred_until(now).is_some())
     }
 
-    /// Looks at a job again, by what was published.
-    pub(super) fn look<F: WaitForecaster>(
-        &mut self,
-        index: JobIndex,
-        forecasts: &F,
-        longest_limit: Option<Seconds>,
-        now: UnixTime,
-    ) -> Option<Revised> {
-        let reviewed = self.reviewed;
-        let needs_forecasts = self.needs_forecasts(index, now);
-        let Given { job, reservation, .. } = self.given.get_mut(&index)?;
-        if matches!(reservation.progress, Progress::Deferred { begin } if begin <= now) {
-            reservation.progress = Progress::Waiting;
-        }
-        let is_running = matches!(reservation.progress, Progress::Started { .. });
-        if !needs_forecasts && !reviewed.limit {
+    /// Looks at a job again, by what was published, and changes it as the daemon would.
+    pub(super) fn look<S: Site + WaitForecaster>(&mut self, index: JobIndex, site: &S, now: UnixTime) -> Option<Revised> {
+        if !self.needs_forecasts(index, now) && !self.reviewed.limit {
             return None;
         }
-        let (account, qos) = (job.group.to_string(), job.qos_name());
-        let user = job.user;
-        let shape = JobShape {
-            user,
-            association: forecasts.association(user, Some(&account), Some(qos.as_str()).filter(|qos| !qos.is_empty())),
-            partition: PartitionIndex(job.queue as u16),
-            size: Size { nodes: job.processors, cpus: job.processors },
-            limit: Some(reservation.own_limit),
-        };
-        let reservable = Reservable { forecasts, shape, now: Moment::present(now), longest_limit };
         let next = self.look_later(index, now);
-        let Given { reservation, .. } = self.given.get_mut(&index)?;
-        let Review::Change(revision) = review(reservation, &reservable, next.map_or(self.interval, |next| next - now)) else { return None };
-        if let Some(begin) = revision.begin {
-            reservation.progress = Progress::Deferred { begin };
-        }
-        if let Some(limit) = revision.limit {
-            reservation.limit = limit;
-        }
-        if revision.begin.is_some() {
-            self.look_later(index, now);
+        let given = self.given.get_mut(&index)?;
+        let is_running = given.job.started.is_some();
+        let found = upkeep(&given.job, site, now, next.map_or(self.interval, |next| next - now));
+        let (wanted, _) = found.wanted?;
+        let mut revised = Revised { job: index, eligible: None, estimate: None };
+        // What the replay changes is changed at once.
+        for step in wanted.steps(&given.job, now, Seconds::ZERO) {
+            match step {
+                Step::Update { begin, limit, record, .. } => {
+                    given.job.eligible = begin.or(given.job.eligible);
+                    given.job.limit = limit.or(given.job.limit);
+                    given.job.record = *record;
+                    revised.eligible = begin.or(revised.eligible);
+                    revised.estimate = limit.or(revised.estimate);
+                }
+                // No user of a replay asks that a missed reservation ends the job.
+                Step::Cancel => {}
+            }
         }
         if is_running {
             self.given.remove(&index);
+        } else if revised.eligible.is_some() {
+            self.look_later(index, now);
         }
-        Some(Revised { job: index, eligible: revision.begin, estimate: revision.limit })
+        Some(revised)
     }
 
     /// Plans the next look at a job that does not run, and returns when it is.
     fn look_later(&mut self, index: JobIndex, now: UnixTime) -> Option<UnixTime> {
-        let Given { reservation, .. } = self.given.get(&index)?;
-        let until = match reservation.progress {
-            Progress::Deferred { begin } if self.reviewed.begin => begin,
-            Progress::Deferred { .. } | Progress::Waiting if !self.reviewed.limit => return None,
-            Progress::Deferred { begin } => return self.look_at(index, begin + Seconds(1)),
-            Progress::Waiting if now > reservation.at => return None,
-            Progress::Waiting => reservation.at + Seconds(1),
-            Progress::Started { .. } => return None,
+        let given = self.given.get(&index)?;
+        if given.job.started.is_some() {
+            return None;
+        }
+        let until = match given.deferred_until(now) {
+            Some(begin) if self.reviewed.begin => begin,
+            _ if !self.reviewed.limit => return None,
+            Some(begin) => return self.look_at(index, begin + Seconds(1)),
+            None if now > given.at => return None,
+            None => given.at + Seconds(1),
         };
         let part = Seconds((until - now).0 / LOOKS).max(self.interval);
         // The last look before it becomes eligible is a whole interval before, and the next as it

@@ -12,6 +12,7 @@ use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Mode, SuccessProbability, UserOptions};
 use job_types::policy::{Admission, Policy, When};
 use job_types::promise::wanted_probability;
+use job_types::record::Record as PromiseRecord;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{
     Admitted, Arrival, Bounds, Decision, DecisionInputs, FilterState, Gate, LeastGain, NoState, NotAdmitted, NotReserved, Placement,
@@ -47,6 +48,15 @@ struct NewClaims {
     claims: Claims,
     /// What it takes at most.
     most_cpus: u64,
+}
+
+/// A decision with what follows from it.
+struct Decided {
+    decision: Decision,
+    /// What the job takes from those that are decided about after it.
+    claims: Option<NewClaims>,
+    /// The record that the submit filter writes into a job that is given a reservation.
+    record: Option<PromiseRecord>,
 }
 
 /// A job with the names by which the state knows what it belongs to.
@@ -233,9 +243,8 @@ impl Shipped {
         }
     }
 
-    /// What is decided about a submission, if the gate lets it be decided about, and what its job
-    /// takes from later ones.
-    fn decided(&self, submission: &Submission<'_>, now: UnixTime) -> Option<(Decision, Option<NewClaims>)> {
+    /// What is decided about a submission, if the gate lets it be decided about.
+    fn decided(&self, submission: &Submission<'_>, now: UnixTime) -> Option<Decided> {
         let standing = FilterState { is_off: false, is_transparent: self.site.policy.is_transparent() };
         let mut governing = None;
         let verdict = gate(&Arrival::of(submission), Some(standing), || {
@@ -256,16 +265,18 @@ impl Shipped {
         self.refuse_unlikely(&mut decision);
         let of = (submission.user, partition.index);
         let claims = decision.claims(&situation).map(|claims| NewClaims { of, claims, most_cpus: u64::from(partition.cpus) });
-        Some((decision, claims))
+        let record = matches!(decision.reservation, Some(Ok(_))).then(|| decision.record(&situation, 0));
+        Some(Decided { decision, claims, record })
     }
 
-    /// The same, with what it takes noted.
-    fn decision(&mut self, submission: &Submission<'_>, now: UnixTime) -> Option<Decision> {
-        let (decision, claims) = self.decided(submission, now)?;
+    /// Decides about a submission, and notes what its job takes from later ones. Returns the
+    /// decision, and the job's record where it is given a reservation.
+    fn decision(&mut self, submission: &Submission<'_>, now: UnixTime) -> (Option<Decision>, Option<PromiseRecord>) {
+        let Some(Decided { decision, claims, record }) = self.decided(submission, now) else { return (None, None) };
         if let Some(NewClaims { of, claims, most_cpus }) = claims {
             self.claims.entry(of).or_default().add_within(&claims, most_cpus);
         }
-        Some(decision)
+        (Some(decision), record)
     }
 
     /// Refuses a most probable point that does not reach the probability that is asked for.
@@ -302,7 +313,7 @@ impl Decider for Shipped {
         let named = self.arriving(index, asked, cluster);
         let mut submission = self.submission(&named, now);
         submission.deadline = self.deadlines.get(index as usize).copied().or(submission.deadline);
-        let mut decision = self.decision(&submission, now);
+        let (mut decision, mut record) = self.decision(&submission, now);
         let mut offered = None;
         if self.wishes.molding
             && let Some(Refusal::NotAdmitted(why)) = decision.as_ref().and_then(Decision::refusal)
@@ -312,7 +323,7 @@ impl Decider for Shipped {
             let limit = size.limit.unwrap_or(asked.estimate);
             let smaller = Job { processors: size.tasks.unwrap_or(size.count), estimate: limit, ..*asked };
             submission = Submission { tasks: Some(smaller.processors), limit: TimeLimit::Limited(limit), ..submission };
-            decision = self.decision(&submission, now);
+            (decision, record) = self.decision(&submission, now);
             offered = Some(smaller);
         }
         let asked = offered.as_ref().unwrap_or(asked);
@@ -320,10 +331,9 @@ impl Decider for Shipped {
         if let Some(decision) = &decision {
             self.note(index, &submission, decision);
         }
-        if let Some(Ok(reservation)) = decision.as_ref().and_then(|decision| decision.reservation.as_ref()) {
-            let wanted = submission.asked.success_probability.map_or(self.site.policy.success_probability, SuccessProbability::wanted);
-            self.given.add(index, &named.job, reservation.at, wanted, &reservation.point, now);
-            let learnt = wanted_probability(Some(wanted), reservation.point.probability);
+        if let (Some(Ok(reservation)), Some(record)) = (decision.as_ref().and_then(|decision| decision.reservation.as_ref()), record) {
+            self.given.add(index, &named.job, reservation.at, record, now);
+            let learnt = wanted_probability(Some(reservation.wanted), reservation.point.probability);
             self.reserved = Some(ReservationGiven { wanted: learnt, given: now, at: reservation.at, own_limit: named.job.estimate });
         }
         if let Some(admission) = decision.as_ref().and_then(|decision| decision.admission) {
@@ -380,8 +390,7 @@ impl Decider for Shipped {
         if due.iter().any(|index| self.given.needs_forecasts(*index, now)) && self.state.renew(cluster) {
             self.claims.clear();
         }
-        let longest = self.site.site.longest_limit;
-        let revised: Vec<Revised> = due.into_iter().filter_map(|index| self.given.look(index, &self.state, longest, now)).collect();
+        let revised: Vec<Revised> = due.into_iter().filter_map(|index| self.given.look(index, &self.state, now)).collect();
         for revised in &revised {
             self.state.revised(revised);
         }

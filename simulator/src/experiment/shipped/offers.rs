@@ -2,20 +2,23 @@
 //! submitted: what `queuecast reserve` shows, and chooses from for a joint reservation.
 
 use job_types::options::SuccessProbability;
+use job_types::record::Record as PromiseRecord;
 use job_types::time::UnixTime;
 use predictor_core::decisions::{Reservation, probabilities_to_ask};
 
 use super::super::learnt_waits::ReservationGiven;
-use super::Shipped;
+use super::{Decided, Shipped};
 use crate::engine::{Cluster, Job, JobIndex, Submitted};
 
 /// A reservation that is to be had where it is asked for with a probability.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(in super::super) struct Offer {
     /// The probability.
     pub(in super::super) wanted: f64,
     /// What is given for it.
     pub(in super::super) reservation: Reservation,
+    /// The record of the job that takes it.
+    record: PromiseRecord,
 }
 
 impl Shipped {
@@ -27,19 +30,23 @@ impl Shipped {
         let mut submission = self.submission(&named, now);
         let mut reservation = |wanted: SuccessProbability| {
             submission.asked.success_probability = Some(wanted);
-            self.decided(&submission, now)?.0.reservation?.ok()
+            let Decided { decision, record, .. } = self.decided(&submission, now)?;
+            decision.reservation?.ok().zip(record)
         };
-        let Some(best) = reservation(SuccessProbability::Best) else { return Vec::new() };
-        let offer = |wanted| Some(Offer { wanted, reservation: reservation(SuccessProbability::AtLeast(wanted))? });
+        let Some((best, _)) = reservation(SuccessProbability::Best) else { return Vec::new() };
+        let offer = |wanted| {
+            let (reservation, record) = reservation(SuccessProbability::AtLeast(wanted))?;
+            Some(Offer { wanted, reservation, record })
+        };
         probabilities_to_ask(best.point.probability).filter_map(offer).collect()
     }
 
     /// The job is submitted now with an offer that was made to it now, by which it follows the
     /// queue from then on.
     pub(in super::super) fn take(&mut self, index: JobIndex, asked: &Job, offer: &Offer, now: UnixTime) -> Submitted {
-        let Offer { wanted, reservation } = offer;
+        let Offer { wanted, reservation, record } = offer;
         let job = self.in_partition(asked);
-        self.given.add(index, &job, reservation.at, *wanted, &reservation.point, now);
+        self.given.add(index, &job, reservation.at, record.clone(), now);
         self.reserved = Some(ReservationGiven { wanted: *wanted, given: now, at: reservation.at, own_limit: job.estimate });
         let job = Job { estimate: reservation.point.padded_limit, ..*asked };
         Submitted { job, eligible: reservation.point.begin, hold_until: Some(reservation.at) }

@@ -137,7 +137,7 @@ impl Process {
             missed *= 1.0 - offer.wanted;
             expected += cost(offer);
             jobs[machine] = Some(*job);
-            self.to_submit[machine].push((*job, *offer));
+            self.to_submit[machine].push((*job, offer.clone()));
             self.belongs.insert((machine, *job), self.given.len());
         }
         self.reserved = at;
