@@ -36,7 +36,7 @@ impl Given {
 }
 
 /// The reservations that were given and have not begun to run for good.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct GivenReservations {
     reviewed: Reviewed,
     /// How often a look is possible at most.

@@ -16,13 +16,19 @@ use crate::engine::{Machine, simulate};
 const PROCESSORS: u32 = 64;
 
 /// The shipped decision from the simulation's own state, held against the one from a snapshot of
-/// that state at each submission.
+/// that state at each submission; and the upkeep of reservations, likewise at each look.
 struct AgainstSnapshot {
     shipped: Shipped,
     published: Vec<u8>,
+    /// How often upkeep changed a job.
+    revised: usize,
 }
 
 impl AgainstSnapshot {
+    fn new(shipped: Shipped) -> Self {
+        Self { shipped, published: Vec::new(), revised: 0 }
+    }
+
     /// Publishes all that the state has: the simulation's own decision asks that of run times and
     /// of the plan itself, and of waits a snapshot that holds nothing else.
     fn publish(&mut self, now: UnixTime) {
@@ -147,6 +153,25 @@ impl Decider for AgainstSnapshot {
     fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         self.shipped.ended(index, job, record);
     }
+
+    fn wakes_at(&self) -> Option<UnixTime> {
+        self.shipped.wakes_at()
+    }
+
+    fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {
+        let now = cluster.now();
+        if self.shipped.state.renew(cluster) {
+            self.shipped.claims.clear();
+            self.publish(now);
+        }
+        let snapshot = Snapshot::open(&self.published).unwrap();
+        let mut given = self.shipped.given.clone();
+        let by_snapshot: Vec<Revised> = given.due(now).into_iter().filter_map(|index| given.look(index, &snapshot, now)).collect();
+        let revised = self.shipped.revise(cluster);
+        assert_eq!(revised, by_snapshot, "at {now:?}");
+        self.revised += revised.len();
+        revised
+    }
 }
 
 fn shipped(jobs: &[Job], refresh: Seconds, wishes: RequestedFeatures, parts: Ablations) -> Shipped {
@@ -163,8 +188,10 @@ fn replay<D: Decider>(jobs: &[Job], decider: D) -> (Vec<Record>, ExperimentPolic
 
 /// Replays the jobs and asserts at each submission that a snapshot of the state decides the same.
 fn replayed_against_snapshots(jobs: &[Job], refresh: Seconds, wishes: RequestedFeatures, parts: Ablations) -> (Changed, Shipped) {
-    let (_, policy) = replay(jobs, AgainstSnapshot { shipped: shipped(jobs, refresh, wishes, parts), published: Vec::new() });
-    (policy.changed(), policy.into_decider().shipped)
+    let (_, policy) = replay(jobs, AgainstSnapshot::new(shipped(jobs, refresh, wishes, parts)));
+    let (changed, against) = (policy.changed(), policy.into_decider());
+    assert!(wishes.reservation.is_none() || against.revised > 20, "{} changes by upkeep", against.revised);
+    (changed, against.shipped)
 }
 
 const HALF_A_MINUTE: Seconds = Seconds(30);
@@ -209,7 +236,7 @@ fn deferral_is_as_from_a_snapshot_with_a_plan_and_without() {
 }
 
 #[test]
-fn reservations_are_as_from_a_snapshot() {
+fn reservations_and_their_upkeep_are_as_from_a_snapshot() {
     for (jobs, refresh, molding) in [(jobs(), HALF_A_MINUTE, true), (so_many_jobs(2_000), TEN_MINUTES, false)] {
         let wishes = RequestedFeatures { molding, reservation: Some(RESERVATION), ..RequestedFeatures::default() };
         let (_, shipped) = replayed_against_snapshots(&jobs, refresh, wishes, Ablations::default());
@@ -246,7 +273,7 @@ fn admission_by_probability_is_as_from_a_snapshot() {
     let deadlines = jobs.iter().map(|job| job.submit + Seconds(job.run_time.0 * 8)).collect();
     let site = Site { processors: PROCESSORS, longest_limit: jobs.iter().map(|job| job.estimate).max(), refresh: HALF_A_MINUTE };
     let shipped = Shipped::admitting(&jobs, &site, deadlines, 0.9, false, 1);
-    let (_, policy) = replay(&jobs, AgainstSnapshot { shipped, published: Vec::new() });
+    let (_, policy) = replay(&jobs, AgainstSnapshot::new(shipped));
     let shipped = policy.into_decider().shipped;
     let admitted: Vec<_> = shipped.admissions().values().filter_map(|answer| answer.as_ref().ok()).collect();
     let later = admitted.iter().filter(|admitted| admitted.begin.is_some()).count();
