@@ -267,7 +267,7 @@ fn stop(now: UnixTime) -> Upkeep {
 
 impl Wanted {
     /// The steps that bring a job to what is wanted at `now`, each with the record that goes with
-    /// it, so that the record is true after each of them. An update takes up to `arrival` to arrive:
+    /// it, so that the record is true after each of them. An update takes up to `arrival`:
     /// [`ARRIVAL`] on a cluster, nothing in a replay.
     ///
     /// slurmctld refuses another begin for a job that has started in the meantime, and only that.
