@@ -3,7 +3,7 @@
 mod forecasts;
 mod states;
 
-use crate::fields::{JobFields, Writes};
+use crate::fields::{DirectFields, JobFields, Writes};
 use crate::guard::caught;
 use crate::rules::{AskedRule, InForce, RuleStore};
 use crate::state::{Located, State};
@@ -328,7 +328,9 @@ impl Judged<'_> {
                 Some(_) => others.push(OtherState { current: state, is_certain: place == 0 }),
             }
         }
-        let forecasts = SnapshotForecasts::new(self.located, fields, self.now);
+        // Nothing is made of a text that is not UTF-8, which would be work that no budget counts.
+        let read_directly = DirectFields::of(description);
+        let forecasts = SnapshotForecasts::new(self.located, &read_directly, self.now);
         let forecasts: &dyn Forecasts = if is_modified { &NoForecasts } else { &forecasts };
         let user = data.and_then(|data| data.user(self.asker));
         let is_root = self.asker == UserId(0) || self.asker == own_user();

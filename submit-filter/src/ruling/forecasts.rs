@@ -1,5 +1,6 @@
 //! What rules ask about waits, answered by the snapshot in force where there is one.
 
+use crate::fields::DirectFields;
 use crate::snapshot::Current;
 use crate::state::Located;
 use job_types::options::UserOptions;
@@ -7,7 +8,6 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::site::{Partition, Site};
 use predictor_core::decisions::{Bounds, Submission};
 use predictor_core::forecasts::forecast::{Claimed, JobShape, Moment, WaitForecast, WaitForecaster};
-use site_rules::field::Fields;
 use site_rules::submission::Forecasts;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Forecasts for a job as it is submitted, whatever rules write into it.
 pub(super) struct SnapshotForecasts<'a> {
     located: Option<&'a Located>,
-    fields: &'a dyn Fields,
+    fields: &'a DirectFields<'a>,
     now: UnixTime,
     /// The snapshot, taken once for all rules.
     current: OnceCell<Option<Arc<Current>>>,
@@ -23,7 +23,7 @@ pub(super) struct SnapshotForecasts<'a> {
 }
 
 impl<'a> SnapshotForecasts<'a> {
-    pub(super) fn new(located: Option<&'a Located>, fields: &'a dyn Fields, now: UnixTime) -> SnapshotForecasts<'a> {
+    pub(super) fn new(located: Option<&'a Located>, fields: &'a DirectFields<'a>, now: UnixTime) -> SnapshotForecasts<'a> {
         SnapshotForecasts { located, fields, now, current: OnceCell::new(), submission: OnceCell::new() }
     }
 
