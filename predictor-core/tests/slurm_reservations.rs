@@ -2,29 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use job_types::number::UserId;
 use job_types::options::{SuccessProbability, UserOptions};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
-use predictor_core::decisions::slurm_reservations::{SlurmReservation, leaves_room};
+use made_up_site::{ALL, Cluster, NOW, enforcing, site_beside, slurm_reservation, slurm_reservations, submission};
+use predictor_core::decisions::slurm_reservations::leaves_room;
 use predictor_core::decisions::{Decision, NotReserved, Refusal, Reservation, decide};
 use proptest::prelude::*;
-use snapshot_writer::PartitionState;
 
-/// The partition that the jobs are in, 64 nodes of 4 CPUs.
-const ALL: Size = Size { nodes: 64, cpus: 256 };
 const HOUR: Seconds = Seconds(3_600);
-
-/// Where jobs on 4 nodes have waited from 0 to 1,980 s, with these reservations of Slurm.
-fn site(slurm_reservations: Vec<SlurmReservation>) -> Cluster {
-    let past = (0..400).map(|n| ended_job(UserId(USER), NOW - Seconds(40_000_000 - n * 90_000), 4, 3_600, n * 37 % 100 * 20, 600));
-    MadeUpSite::new(NOW).partition(PartitionState { slurm_reservations, ..batch(enforcing()) }).ended_jobs(past).state()
-}
-
-fn slurm_reservation(from: i64, until: i64, nodes: u32) -> SlurmReservation {
-    SlurmReservation::new(0, NOW + Seconds(from), NOW + Seconds(until), Size { nodes, cpus: nodes * 4 })
-}
 
 /// Of a job of an hour on 4 nodes.
 fn decided(site: &Cluster, ahead: i64, wanted: SuccessProbability) -> Decision {
@@ -39,7 +25,7 @@ fn reserved(site: &Cluster, ahead: i64) -> Result<Reservation, NotReserved> {
 #[test]
 fn a_job_that_would_run_into_maintenance_is_refused_with_a_time_behind_it() {
     // In two hours the job would run until three hours from now, where all nodes are gone.
-    let site = site(vec![slurm_reservation(2 * 3_600 + 1_800, 6 * 3_600, 64)]);
+    let site = site_beside(vec![slurm_reservation(2 * 3_600 + 1_800, 6 * 3_600, 64)]);
     let decision = decided(&site, 7_200, SuccessProbability::AtLeast(0.9));
     let Some(Refusal::NotReserved(NotReserved::SlurmReservation { from, until, later: Some(later) })) = decision.refusal() else {
         panic!("{:?}", decision.reservation)
@@ -63,21 +49,21 @@ fn a_job_that_would_run_into_maintenance_is_refused_with_a_time_behind_it() {
 
 #[test]
 fn a_job_that_maintenance_leaves_enough_nodes_for_is_reserved_as_without_it() {
-    let without = reserved(&site(Vec::new()), 7_200).unwrap();
-    assert_eq!(reserved(&site(vec![slurm_reservation(0, 90_000, 60)]), 7_200), Ok(without));
-    assert!(reserved(&site(vec![slurm_reservation(0, 90_000, 61)]), 7_200).is_err());
+    let without = reserved(&site_beside(Vec::new()), 7_200).unwrap();
+    assert_eq!(reserved(&site_beside(vec![slurm_reservation(0, 90_000, 60)]), 7_200), Ok(without));
+    assert!(reserved(&site_beside(vec![slurm_reservation(0, 90_000, 61)]), 7_200).is_err());
     // Nor is one refused that ends before it, or begins behind it.
     for record in [slurm_reservation(4 * 3_600, 90_000, 64), slurm_reservation(-600, 4_000, 64)] {
-        assert_eq!(reserved(&site(vec![record]), 7_200), Ok(without));
+        assert_eq!(reserved(&site_beside(vec![record]), 7_200), Ok(without));
     }
 }
 
 #[test]
 fn time_that_is_left_behind_maintenance_is_what_a_promise_is_made_of() {
     // Ten minutes are too short for 0.9, and the best that they are worth is told as what is given.
-    let site = site(vec![slurm_reservation(600, 6_600, 64)]);
+    let site = site_beside(vec![slurm_reservation(600, 6_600, 64)]);
     assert!(matches!(reserved(&site, 7_200), Err(NotReserved::SlurmReservation { .. })));
-    let in_the_way = decided(&self::site(vec![slurm_reservation(600, 90_000, 64)]), 7_200, SuccessProbability::Best).reservation.unwrap();
+    let in_the_way = decided(&site_beside(vec![slurm_reservation(600, 90_000, 64)]), 7_200, SuccessProbability::Best).reservation.unwrap();
     let Err(NotReserved::SlurmReservation { later: Some(later), .. }) = in_the_way else { panic!("{in_the_way:?}") };
     assert!(later > NOW + Seconds(90_000), "{later:?}");
     let best = decided(&site, 7_200, SuccessProbability::Best).reservation.unwrap().unwrap();
@@ -92,18 +78,8 @@ proptest! {
     fn no_job_is_padded_into_slurms_reservations(
         records in prop::collection::vec((0u16..4, -3_600i64..40_000, 60i64..20_000), 0..6), ahead in 60i64..40_000, nodes in 1u32..=64,
     ) {
-        // Groups of these sizes make up the whole partition.
-        let nodes_of = |group: u16| [32, 16, 12, 4][usize::from(group)];
-        let mut records: Vec<SlurmReservation> = records
-            .iter()
-            .map(|(group, from, length)| {
-                let nodes = nodes_of(*group);
-                let size = Size { nodes, cpus: nodes * 4 };
-                SlurmReservation::new(*group, NOW + Seconds(*from), NOW + Seconds(from + length), size)
-            })
-            .collect();
-        records.sort_by_key(SlurmReservation::order);
-        let cluster = site(records.clone());
+        let records = slurm_reservations(&records);
+        let cluster = site_beside(records.clone());
         let asked = UserOptions {
             reserve_at: Some(NOW.0 + ahead), success_probability: Some(SuccessProbability::AtLeast(0.5)), ..UserOptions::default()
         };

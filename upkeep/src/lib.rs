@@ -2,7 +2,7 @@
 //!
 //! The daemon looks at each job that carries a promise, again and again, and asks here what is to
 //! be changed in it. The begin and the padding of a reservation follow the queue
-//! ([`upkeep()`], [`review()`]); of several jobs of which one is enough the others are withdrawn
+//! ([`upkeep()`]); of several jobs of which one is enough the others are withdrawn
 //! ([`withdrawal()`]); a job with a deadline is ended once it is late, or its user is told how it
 //! stands ([`admission_upkeep`]). Nothing is remembered from one look to the next.
 //!
@@ -22,8 +22,8 @@ pub use deadlines::{
     AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, clocks_agree, noted,
 };
 pub use reservation_chance::present_probability;
-pub use reservations::{ARRIVAL, ReservationState, Step, Upkeep, Wanted, upkeep};
+pub use reservations::{ReservationState, Step, UPDATE_DELAY, Upkeep, Wanted, upkeep};
 pub use reserved_job::ReservedJob;
-pub use review::{GivenReservation, Progress, Review, Revision, review};
+pub use review::Revision;
 pub use withdrawal::{Sibling, withdrawal};
 pub use within_limits::Excess;

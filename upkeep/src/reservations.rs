@@ -23,7 +23,7 @@ use predictor_core::forecasts::promise::reservable_part;
 /// it was written: slurmctld puts its own present in its place.
 const LATENESS: Seconds = Seconds(60);
 /// How long an update takes at most to arrive in slurmctld. No begin before that is written.
-pub const ARRIVAL: Seconds = Seconds(2);
+pub const UPDATE_DELAY: Seconds = Seconds(2);
 /// How far a job is put off that is about to be cancelled, so that it does not start in between.
 const PUT_OFF: Seconds = LONGEST_AHEAD;
 
@@ -136,7 +136,7 @@ impl Upheld {
 /// Whether the time at which a job became eligible is what was written last.
 fn is_begin_as_written(eligible: UnixTime, record: &Record) -> bool {
     let Some(begin) = record.last_begin() else { return false };
-    let had_passed = begin <= record.last_at() + ARRIVAL;
+    let had_passed = begin <= record.last_at() + UPDATE_DELAY;
     eligible == begin || (had_passed && eligible >= begin && eligible <= record.last_at().max(begin) + LATENESS)
 }
 
@@ -267,15 +267,15 @@ fn stop(now: UnixTime) -> Upkeep {
 
 impl Wanted {
     /// The steps that bring a job to what is wanted at `now`, each with the record that goes with
-    /// it, so that the record is true after each of them. An update takes up to `arrival`:
-    /// [`ARRIVAL`] on a cluster, nothing in a replay.
+    /// it, so that the record is true after each of them. An update takes up to `update_delay` to
+    /// arrive: [`UPDATE_DELAY`] on a cluster, nothing in a replay.
     ///
     /// slurmctld refuses another begin for a job that has started in the meantime, and only that.
     /// So a limit that becomes shorter because the begin becomes later is changed after the begin:
     /// a job that has started keeps a limit that its start was reckoned with. A job that is to be
     /// cancelled is first put off, so that one that has started is not.
     #[must_use]
-    pub fn steps(&self, job: &ReservedJob, now: UnixTime, arrival: Seconds) -> Vec<Step> {
+    pub fn steps(&self, job: &ReservedJob, now: UnixTime, update_delay: Seconds) -> Vec<Step> {
         let before = job.record.changed.clone().unwrap_or_default();
         let record = |change: &dyn Fn(&mut Changed)| {
             let mut changed = Changed { count: before.count.saturating_add(1), at: now, ..before.clone() };
@@ -327,7 +327,7 @@ impl Wanted {
                 vec![update(Some(begin), None, put_off), Step::Cancel]
             }
             Wanted::Revision(Revision { begin, limit, probability }) | Wanted::Renewal(Revision { begin, limit, probability }) => {
-                let begin = begin.map(|begin| begin.max(now + arrival));
+                let begin = begin.map(|begin| begin.max(now + update_delay));
                 let is_renewed = matches!(self, Wanted::Renewal(_));
                 let with_begin = |changed: &mut Changed| {
                     if is_renewed {

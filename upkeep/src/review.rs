@@ -21,7 +21,7 @@ const HIGHEST_TOLD: f64 = 0.99;
 
 /// How far a job with a reservation has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub(crate) enum Progress {
     /// It is not eligible before `begin`.
     Deferred {
         /// When it becomes eligible.
@@ -38,21 +38,21 @@ pub enum Progress {
 
 /// A reservation that was given, as the job's record and slurmctld have it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GivenReservation {
+pub(crate) struct GivenReservation {
     /// The reserved time.
-    pub at: UnixTime,
+    pub(crate) at: UnixTime,
     /// The probability that was promised or asked for, 0 to 1.
-    pub wanted: f64,
+    pub(crate) wanted: f64,
     /// The user's own time limit at the job's size, without padding.
-    pub own_limit: Seconds,
+    pub(crate) own_limit: Seconds,
     /// The time limit that the job has at present.
-    pub limit: Seconds,
+    pub(crate) limit: Seconds,
     /// What it does when it starts early.
-    pub early_start: EarlyStart,
+    pub(crate) early_start: EarlyStart,
     /// What becomes of it when it has not started by then.
-    pub if_missed: IfMissed,
+    pub(crate) if_missed: IfMissed,
     /// How far it has come.
-    pub progress: Progress,
+    pub(crate) progress: Progress,
 }
 
 /// What is to change in a job; what is `None` stays.
@@ -68,7 +68,7 @@ pub struct Revision {
 
 /// What is to be done about a reservation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Review {
+pub(crate) enum Review {
     /// Nothing.
     Keep,
     /// The job is changed.
@@ -81,7 +81,7 @@ impl GivenReservation {
     /// The limit of a job that has its nodes, or could get them, from a moment on: it then ends at
     /// the reserved time plus the user's own limit. In whole minutes, never under the user's own.
     #[must_use]
-    pub fn limit_from(&self, moment: UnixTime) -> Seconds {
+    pub(crate) fn limit_from(&self, moment: UnixTime) -> Seconds {
         let padding = match self.early_start {
             EarlyStart::Wait => (self.at - moment).max(Seconds::ZERO),
             EarlyStart::Run => Seconds::ZERO,
@@ -100,7 +100,7 @@ impl GivenReservation {
 /// shorter limit is backfilled sooner. A job that runs gets the limit with which it ends at the
 /// reserved time plus the user's own limit, so that no node is held longer than was asked.
 #[must_use]
-pub fn review<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_, F>, next_review: Seconds) -> Review {
+pub(crate) fn review<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_, F>, next_review: Seconds) -> Review {
     let now = job.now.now;
     match given.progress {
         Progress::Deferred { begin } => review_begin(given, job, begin, next_review),

@@ -11,7 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
 use predictor_core::decisions::limits::{Applying, CapOwner, Caps};
-use upkeep::{ARRIVAL, ReservationState, ReservedJob, Step, Upkeep, Wanted, upkeep};
+use upkeep::{ReservationState, ReservedJob, Step, UPDATE_DELAY, Upkeep, Wanted, upkeep};
 
 const NEXT: Seconds = Seconds(30);
 const HOUR: Seconds = Seconds(3_600);
@@ -37,7 +37,7 @@ fn look(job: &ReservedJob, site: &Cluster, now: UnixTime) -> Upkeep {
 /// was cancelled.
 fn carried_out(job: &ReservedJob, wanted: Wanted, now: UnixTime) -> (ReservedJob, bool) {
     let (mut after, mut is_cancelled) = (job.clone(), false);
-    for step in wanted.steps(job, now, ARRIVAL) {
+    for step in wanted.steps(job, now, UPDATE_DELAY) {
         match step {
             Step::Update { begin, limit, shortest_limit, record } => {
                 after.eligible = begin.or(after.eligible);
@@ -90,7 +90,7 @@ fn a_begin_that_becomes_later_is_changed_before_the_limit_that_becomes_shorter()
     let shorter_waits = site(enforcing(), 20);
     let now = job.eligible.unwrap() - Seconds(20);
     let Upkeep { wanted: Some((wanted, _)), .. } = look(&job, &shorter_waits, now) else { panic!("it is kept") };
-    let steps = wanted.steps(&job, now, ARRIVAL);
+    let steps = wanted.steps(&job, now, UPDATE_DELAY);
     let [Step::Update { begin: Some(begin), limit: None, record, .. }, Step::Update { begin: None, limit: Some(limit), .. }] = &steps[..]
     else {
         panic!("{steps:?}")
@@ -205,7 +205,7 @@ fn a_missed_job_is_cancelled_where_its_user_wants_that_and_is_first_put_off() {
     assert!(is_cancelled && put_off.eligible > Some(late + Seconds(365 * 86_400)) && put_off.record.changed.as_ref().unwrap().missed);
     // A daemon that was restarted in between goes on where the other one was.
     let Upkeep { wanted: Some((again, _)), .. } = look(&put_off, &site, late) else { panic!("it is forgotten") };
-    assert_eq!(again.steps(&put_off, late, ARRIVAL), [Step::Cancel]);
+    assert_eq!(again.steps(&put_off, late, UPDATE_DELAY), [Step::Cancel]);
     // One that has started all the same is left to run, and so is one that was requeued.
     for kept in [
         ReservedJob { started: Some(late), ..cancels.clone() },

@@ -14,7 +14,7 @@ use job_types::record::{Record, SealKey};
 use job_types::time::UnixTime;
 use slurm_sys::client::ClientError;
 use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
-use upkeep::{ARRIVAL, AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, Wanted, noted};
+use upkeep::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, UPDATE_DELAY, Wanted, noted};
 
 use crate::clock::now;
 use crate::known::admitted::Admitted;
@@ -84,7 +84,7 @@ impl Change {
             subject: "reservation",
             why_cancelled,
             of_deadline: None,
-            actions: wanted.steps(&reserved.job, now, ARRIVAL).into_iter().map(action).collect(),
+            actions: wanted.steps(&reserved.job, now, UPDATE_DELAY).into_iter().map(action).collect(),
         }
     }
 

@@ -6,10 +6,12 @@
 mod cluster;
 mod large_model;
 mod model;
+mod slurm_reservations;
 
 pub use cluster::{Cluster, Wait};
 pub use large_model::large_model;
 pub use model::{FREE_CPUS, JOB_CPUS, LIMIT, WAITING_JOBS, forecast_by, fork, score};
+pub use slurm_reservations::{ALL, site_beside, slurm_reservation, slurm_reservations};
 
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{JobId, PartitionIndex, UserId};
