@@ -105,21 +105,42 @@ find_plugins() {
 
 # Chooses free ports, one block: the database, slurmdbd, slurmctld, then one per node. They lie
 # below the range from which the kernel gives out ports to clients, so that no client takes one
-# while a daemon is stopped. Keeps the ports of before where they are still free.
+# while a daemon is stopped. Keeps the ports of before where they are still free. Each cluster of
+# this user claims its block before a daemon listens there, so that many can be brought up at once.
 choose_ports() {
-  local count=$((settings[nodes] + 3)) attempt first port
+  local count=$((settings[nodes] + 3)) attempt first='' size lock_of_claims
+  local claims=${TMPDIR:-/tmp}/queuecast-ports-$EUID
+  mkdir -m 700 "$claims" 2>/dev/null || [[ -d $claims && -O $claims && ! -L $claims ]] || fail "$claims is not a directory of yours"
+  exec {lock_of_claims}<"$claims"
+  flock -w 600 "$lock_of_claims" || fail "another 'ci/cluster up' holds $claims"
   if [[ -r $directory/etc/ports ]]; then
-    read -r first port <"$directory/etc/ports"
-    ((port < count)) || block_is_free "$first" "$count" && { first_port=$first; return; }
+    read -r first size <"$directory/etc/ports"
+    ((size >= count)) && block_is_free "$first" "$count" && block_is_unclaimed "$first" "$size" || first=''
   fi
-  for ((attempt = 0; attempt < 200; attempt++)); do
-    first=$((10240 + (RANDOM * 32768 + RANDOM) % (32768 - 10240 - count)))
-    block_is_free "$first" "$count" || continue
-    echo "$first $count" | replace_file etc/ports 644
-    first_port=$first
-    return
+  for ((attempt = 0; attempt < 200 && ! ${first:-0}; attempt++)); do
+    first=$((10240 + (RANDOM * 32768 + RANDOM) % (32768 - 10240 - count))) size=$count
+    block_is_free "$first" "$count" && block_is_unclaimed "$first" "$count" || first=''
   done
-  fail "found no $count free TCP ports in a row between 10240 and 32767"
+  [[ $first ]] || fail "found no $count free TCP ports in a row between 10240 and 32767"
+  echo "$first $size" | replace_file etc/ports 644
+  ln -sfn "$directory" "$claims/$first"
+  exec {lock_of_claims}<&-
+  first_port=$first
+}
+
+# Succeeds when no other cluster claims a port of the block $1 .. $1+$2-1: a claim is a link, named
+# by the first port, to a cluster whose etc/ports names that port as well. Removes the claims of
+# clusters that are gone.
+block_is_unclaimed() {
+  local claim first size
+  for claim in "$claims"/*; do
+    [[ -L $claim ]] || continue
+    if ! { read -r first size <"$claim/etc/ports"; } 2>/dev/null || [[ $first != "${claim##*/}" ]]; then
+      rm -f "$claim"
+    elif [[ ! $claim -ef $directory ]]; then
+      (($1 >= first + size || $1 + $2 <= first)) || return 1
+    fi
+  done
 }
 
 # Succeeds when no socket uses a port of the block $1 .. $1+$2-1.

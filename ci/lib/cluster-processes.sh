@@ -2,7 +2,7 @@
 # Processes of a private cluster: started without the caller's environment or terminal, known again
 # by process id, start time and boot, so that a recycled process id is never taken for one of ours.
 # Sourced by ci/cluster, which sets what the next line names.
-: "${directory=}" "${environment=}" "${lock=}" "${ports_lock=}"
+: "${directory=}" "${environment=}" "${lock=}"
 
 # Sets `started_at` to the start time (clock ticks since boot) of process $1; fails where there is
 # no such process or it is dead.
@@ -36,7 +36,7 @@ start_process() {
     # jobs would inherit that.
     exec setsid env --ignore-environment --default-signal=INT,QUIT PATH="$PATH" LANG=C.UTF-8 HOME=/ SLURM_CONF="$directory/etc/slurm.conf" \
       "${environment[@]}" "$@"
-  ) </dev/null >"$directory/log/$name.out" 2>&1 {lock}>&- {ports_lock}>&- &
+  ) </dev/null >"$directory/log/$name.out" 2>&1 {lock}>&- &
   pid=$!
   disown "$pid"
   read -r boot </proc/sys/kernel/random/boot_id
@@ -57,7 +57,7 @@ show_log() {
 # wait_for NAME SECONDS COMMAND [ARGUMENT ...]: until the command succeeds. Fails with the daemon's
 # log when its process ends before that, or when the time is over.
 wait_for() {
-  local name=$1 deadline=$((SECONDS + $2))
+  local name=$1 deadline=$((SECONDS + $2)) polls=0
   shift 2
   until "$@"; do
     if ! find_daemon "$name"; then
@@ -69,7 +69,8 @@ wait_for() {
       show_log "$name"
       return 1
     fi
-    sleep 0.05
+    # On a busy machine, where it takes long, other clusters need the processor more than this.
+    if ((++polls < 20)); then sleep 0.05; else sleep 0.25; fi
   done
 }
 
