@@ -291,7 +291,7 @@ fn the_sites_own_rules_hold_for_submissions_and_modifications_whatever_becomes_o
 
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
-fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeats_is_told_once() {
+fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeats_is_told_twice_at_most() {
     let options = Options::with_plugins("")
         .option("partition", "main")
         .option("partition", "gpu")
@@ -330,7 +330,8 @@ fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeat
     let line = format!("job_submit/queuecast: a submission by user {number} is refused by the rule too-large: too many nodes");
     assert!(cluster.log("slurmctld").contains(&line), "{line}");
 
-    // The third job fills the table of jobs; what sbatch repeats by itself is told once.
+    // The third job fills the table of jobs; what sbatch repeats by itself is told
+    // once, and once more as it could be another job.
     let third = submit(&cluster, USER, &["-N1", "-p", "main"]).job();
     let repeated =
         cluster.prepare_for(USER, "timeout").args(["9", "sbatch", "--hold", "-N1", "-p", "main", "--wrap", "true"]).output().unwrap();
@@ -342,7 +343,7 @@ fn quick_changes_pass_no_rule_and_refusals_are_in_the_log_and_what_sbatch_repeat
     } else {
         let repetitions = cluster.log("slurmctld").matches("MaxJobCount").count();
         assert!(said.contains("sleeping and retrying") && repetitions >= 3, "{repetitions}: {said}");
-        assert!((1..repetitions).contains(&told), "told {told} times in {repetitions} attempts: {said}");
+        assert!((1..=2).contains(&told), "told {told} times in {repetitions} attempts: {said}");
     }
     [job, of_root, third].iter().for_each(Job::cancel);
 }

@@ -188,7 +188,7 @@ impl SubmissionTable {
         let mut recent =
             submissions.of(asker).take_while(|entry| now.saturating_duration_since(entry.answered) < LONGEST_WAIT + RETRY_LATE);
         let repeated = recent.find(|entry| entry.likeness == likeness).filter(|entry| entry.is_repeated_at(now));
-        let told = repeated.map(|entry| entry.told.clone()).unwrap_or_default();
+        let told = repeated.filter(|entry| entry.has_told()).map(|entry| entry.told.clone()).unwrap_or_default();
         Arrival { likeness, repeats: repeated.map(|entry| entry.number), told }
     }
 
@@ -397,6 +397,14 @@ impl Entry {
         let wait = Duration::from_secs(u64::from(self.retries + 1));
         let passed = now.saturating_duration_since(self.answered);
         self.retries < MOST_RETRIES && passed >= wait && passed < wait + RETRY_LATE
+    }
+
+    /// Whether what its user was told need not be told again when it is repeated. A user who submits
+    /// two like jobs a second apart is to be told of both, so that a job that was let through counts
+    /// as repeated by its client only at the second repetition, which comes two seconds after the
+    /// first.
+    fn has_told(&self) -> bool {
+        self.state == State::ToBeRepeated || self.retries > 0
     }
 }
 
