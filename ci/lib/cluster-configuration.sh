@@ -336,7 +336,7 @@ innodb-flush-log-at-trx-commit=2
 END
   replace_file mariadb/init.sql 600 <<END
 CREATE DATABASE IF NOT EXISTS slurm_acct_db;
-CREATE USER IF NOT EXISTS slurm@'127.0.0.1' IDENTIFIED BY '$password';
+CREATE OR REPLACE USER slurm@'127.0.0.1' IDENTIFIED BY '$password';
 GRANT ALL ON slurm_acct_db.* TO slurm@'127.0.0.1';
 END
   [[ $database_user == "$owner" ]] || chown "$database_user:" "$directory/mariadb/init.sql"

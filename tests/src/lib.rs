@@ -69,6 +69,6 @@ pub fn wait_at_most<T>(timeout: Duration, mut condition: impl FnMut() -> Option<
             return None;
         }
         // A question is often a command of Slurm's: the longer it takes, the more rarely it is put.
-        std::thread::sleep((begin.elapsed() / 8).clamp(Duration::from_millis(20), Duration::from_millis(250)));
+        std::thread::sleep((begin.elapsed() / 8).clamp(Duration::from_millis(20), Duration::from_secs(1)));
     }
 }
