@@ -7,7 +7,6 @@ use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::options::{SuccessProbability, UserOptions};
 use job_types::policy::Policy;
 use job_types::record::Record;
-use job_types::size::Size;
 use job_types::time::Seconds;
 use made_up_site::{MadeUpSite, NOW, USER, batch, ended_job, enforcing, large_model, situation, submission};
 use predictor_core::decisions::decide;
@@ -17,7 +16,7 @@ use predictor_core::forecasts::forecast::{Association, JobShape, Moment, WaitFor
 use predictor_core::snapshot::Snapshot;
 use std::cell::Cell;
 use std::hint::black_box;
-use upkeep::{ReservationState, ReservedJob, upkeep};
+use upkeep::{QueuedJob, ReservationState, upkeep};
 
 const JOBS: u32 = 10_000;
 
@@ -30,7 +29,7 @@ fn site() -> Snapshot<Vec<u8>> {
 }
 
 /// Jobs of one to sixteen nodes, reserved for one hour to three days ahead, with their comments.
-fn deferred(site: &Snapshot<Vec<u8>>) -> Vec<(ReservedJob, String)> {
+fn deferred(site: &Snapshot<Vec<u8>>) -> Vec<(QueuedJob, String)> {
     let job = |number: u32| {
         let nodes = 1 + number % 16;
         let ahead = 3_600 + i64::from(number) * 37 % (3 * 86_400);
@@ -44,22 +43,12 @@ fn deferred(site: &Snapshot<Vec<u8>>) -> Vec<(ReservedJob, String)> {
         let decision = decide(&situation);
         let (record, changes) = (decision.record(&situation, 7), decision.changes());
         let comment = record.to_json().unwrap();
-        let job = ReservedJob {
-            id: JobId(number),
-            user: UserId(USER),
+        let job = QueuedJob {
             partition: Some("batch".to_owned()),
-            account: None,
-            qos: None,
-            size: Size { nodes, cpus: nodes * 4 },
             whole_nodes: true,
-            limit: changes.limit,
-            shortest_limit: None,
             eligible: changes.begin.map(|begin| begin.max(NOW + Seconds(1))),
-            started: None,
-            is_blocked: false,
-            is_requeued: false,
             accounting_is_enforced: true,
-            record,
+            ..QueuedJob::as_recorded(JobId(number), UserId(USER), record)
         };
         (changes.hold_until.is_some()).then_some((job, comment))
     };
@@ -102,10 +91,10 @@ impl WaitForecaster for Counting<'_> {
 }
 
 /// How many are deferred.
-fn gone_through<S: Site + WaitForecaster>(jobs: &[(ReservedJob, String)], site: &S) -> usize {
+fn gone_through<S: Site + WaitForecaster>(jobs: &[(QueuedJob, String)], site: &S) -> usize {
     let mut deferred = 0;
     for (job, comment) in jobs {
-        let job = ReservedJob { record: Record::parse(comment).unwrap(), ..job.clone() };
+        let job = QueuedJob { record: Record::parse(comment).unwrap(), ..job.clone() };
         let found = upkeep(&job, site, NOW, Seconds(30));
         deferred += usize::from(found.state == ReservationState::Deferred);
     }

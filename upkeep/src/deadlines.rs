@@ -7,12 +7,11 @@
 //! against the record: what the job has now counts.
 
 use super::deadline_chance::{Present, present_probability};
-use job_types::number::{JobId, UserId};
+use super::queued_job::QueuedJob;
 use job_types::options::Mode;
 use job_types::policy::Admission;
 use job_types::promise::{Promise, PromisedDeadline};
-use job_types::record::{Affiliation, Changed, EndOfPromise, Record};
-use job_types::size::Size;
+use job_types::record::{Changed, EndOfPromise, Record};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::site::Site;
 use predictor_core::decisions::{FARTHEST_DEADLINE, governing};
@@ -49,45 +48,6 @@ const MOST_COMMENT_BYTES: usize = 1024;
 #[must_use]
 pub fn clocks_agree(controller_ahead: Option<Seconds>) -> bool {
     controller_ahead.is_some_and(|ahead| (Seconds(-CLOCKS_WITHIN.0)..=CLOCKS_WITHIN).contains(&ahead))
-}
-
-/// A job in the queue that carries the record of an admission, as slurmctld has it now.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AdmittedJob {
-    /// Its number.
-    pub id: JobId,
-    /// Its user.
-    pub user: UserId,
-    /// Its partitions, separated by commas.
-    pub partition: Option<String>,
-    /// Its account.
-    pub account: Option<String>,
-    /// Its quality of service.
-    pub qos: Option<String>,
-    /// Its size.
-    pub size: Size,
-    /// Its time limit; `None` is unlimited.
-    pub limit: Option<Seconds>,
-    /// The shortest time limit that backfilling may cut it back to.
-    pub shortest_limit: Option<Seconds>,
-    /// When it becomes or became eligible; `None` where something else keeps it from that.
-    pub eligible: Option<UnixTime>,
-    /// When it started, where it runs.
-    pub started: Option<UnixTime>,
-    /// For how much of the time since then it was suspended.
-    pub suspended: Seconds,
-    /// Whether it is held, waits for other jobs, or is suspended.
-    pub is_blocked: bool,
-    /// How often it was put back into the queue after it had started.
-    pub restarts: u32,
-    /// The priority that it has now; 0 is held.
-    pub priority: u32,
-    /// Its factor of the site, of which 0 is none.
-    pub site_factor: i64,
-    /// Slurm's own deadline.
-    pub slurm_deadline: Option<UnixTime>,
-    /// Its record.
-    pub record: Record,
 }
 
 /// How an admission stands.
@@ -209,30 +169,13 @@ pub enum AdmissionStep {
     Cancel,
 }
 
-impl AdmittedJob {
+impl QueuedJob {
     /// The deadline that it was admitted with; `None` where something is missing, or is what no
     /// filter writes.
-    fn promise(&self, now: UnixTime) -> Option<PromisedDeadline> {
+    fn promised_deadline(&self, now: UnixTime) -> Option<PromisedDeadline> {
         let promise = Promise::given(&self.record)?.deadline().filter(|promise| promise.by != Admission::Off)?;
         let is_possible = (Seconds(-FARTHEST_DEADLINE.0)..=FARTHEST_DEADLINE).contains(&(promise.deadline - now));
         is_possible.then_some(promise)
-    }
-
-    /// The partition, account and quality of service that it has now.
-    fn affiliation(&self) -> Affiliation {
-        Affiliation { partition: self.partition.clone(), account: self.account.clone(), qos: self.qos.clone() }
-    }
-
-    /// Whether its user has made it larger than it was admitted, while it waits for its first
-    /// start.
-    fn is_larger_than_promised(&self) -> bool {
-        let promised = self.record.promised_size();
-        let waits = self.started.is_none() && self.restarts == 0;
-        waits && (self.size.nodes > promised.nodes || self.size.cpus > promised.cpus)
-    }
-
-    fn changed(&self) -> Option<&Changed> {
-        self.record.changed.as_ref()
     }
 
     /// What was added to its priority for its place in the order.
@@ -270,14 +213,14 @@ impl AdmittedJob {
 /// execution if its deadline can't be met by its estimate, which is its time limit or what its user
 /// calls enough (`--time-min`). By the other rules a limit is no forecast: only what its user calls
 /// enough counts, and otherwise the job waits until the deadline itself.
-fn least_time(by: Admission, job: &AdmittedJob) -> Seconds {
+fn least_time(by: Admission, job: &QueuedJob) -> Seconds {
     let estimate = if by == Admission::Edf { job.limit } else { None };
     job.shortest_limit.or(estimate).unwrap_or(Seconds::ZERO)
 }
 
 /// Looks at an admitted job, with what forecasts say at `now`, a moment at which the job had not
 /// started if it is said not to have.
-pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &AdmittedJob, site: &S, now: UnixTime) -> AdmissionUpkeep {
+pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &QueuedJob, site: &S, now: UnixTime) -> AdmissionUpkeep {
     let keep = |state| AdmissionUpkeep { state, ordered_by: None, wanted: None };
     let governing = governing(job.partition.as_deref(), site);
     let is_enforced = |mode: Mode| mode.min(job.record.mode) == Mode::Enforce;
@@ -287,7 +230,7 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Admi
     if job.changed().is_some_and(|changed| changed.stopped) {
         return keep(AdmissionState::Stopped);
     }
-    let Some(promise) = job.promise(now) else { return keep(AdmissionState::Unusable) };
+    let Some(promise) = job.promised_deadline(now) else { return keep(AdmissionState::Unusable) };
     let PromisedDeadline { by, deadline, shared_estimate, .. } = promise;
     if job.is_somebody_elses() {
         // It has all the time: without the note, the job's state says the same.
@@ -343,7 +286,7 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Admi
     }
 }
 
-fn association<S: WaitForecaster>(job: &AdmittedJob, site: &S) -> Association {
+fn association<S: WaitForecaster>(job: &QueuedJob, site: &S) -> Association {
     site.association(job.user, job.account.as_deref(), job.qos.as_deref())
 }
 
@@ -354,7 +297,7 @@ impl AdmissionWanted {
     /// waits, in the state that its user knows of deadlines, and a job that has started in the
     /// meantime keeps running, because slurmctld does not take a deadline for it.
     #[must_use]
-    pub fn step(&self, job: &AdmittedJob, now: UnixTime) -> AdmissionStep {
+    pub fn step(&self, job: &QueuedJob, now: UnixTime) -> AdmissionStep {
         let before = job.changed().cloned().unwrap_or_default();
         let update = |change: &dyn Fn(&mut Changed)| {
             let mut changed = Changed { count: before.count.saturating_add(1), at: now, ..before.clone() };
@@ -408,7 +351,7 @@ impl AdmissionWanted {
 }
 
 /// What a user is told of the present probability.
-fn present_note(job: &AdmittedJob, probability: Option<f64>) -> String {
+fn present_note(job: &QueuedJob, probability: Option<f64>) -> String {
     let mut text = match job.restarts {
         0 => "its deadline is at risk".to_owned(),
         _ => "put back into the queue, which puts its deadline at risk".to_owned(),

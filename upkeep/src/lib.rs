@@ -11,6 +11,7 @@
 
 mod deadline_chance;
 mod deadlines;
+mod queued_job;
 mod reservation_chance;
 mod reservations;
 mod reserved_job;
@@ -19,11 +20,11 @@ mod withdrawal;
 mod within_limits;
 
 pub use deadlines::{
-    AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, clocks_agree, noted,
+    AdmissionState, AdmissionStep, AdmissionUpdate, AdmissionUpkeep, AdmissionWanted, admission_upkeep, clocks_agree, noted,
 };
+pub use queued_job::QueuedJob;
 pub use reservation_chance::present_probability;
 pub use reservations::{ReservationState, Step, UPDATE_DELAY, Upkeep, Wanted, upkeep};
-pub use reserved_job::ReservedJob;
 pub use review::Revision;
 pub use withdrawal::{Sibling, withdrawal};
 pub use within_limits::Excess;

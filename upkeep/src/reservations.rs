@@ -5,7 +5,8 @@
 //! written last. Where the job is not as it was written last, somebody else has changed it, and it
 //! is theirs from then on.
 
-use super::reserved_job::{ReservedJob, is_cut_back};
+use super::queued_job::QueuedJob;
+use super::reserved_job::is_cut_back;
 use super::review::{GivenReservation, Progress, Review, Revision, review};
 use super::within_limits::{Excess, excess};
 use job_types::options::{EarlyStart, IfMissed, Mode};
@@ -145,7 +146,7 @@ fn is_begin_as_written(eligible: UnixTime, record: &Record) -> bool {
 ///
 /// A limit that the daemon has written is held to what is allowed now whatever else has become of
 /// the job, because slurmctld does not hold it to that any more.
-pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTime, next_review: Seconds) -> Upkeep {
+pub fn upkeep<S: Site + WaitForecaster>(job: &QueuedJob, site: &S, now: UnixTime, next_review: Seconds) -> Upkeep {
     let found = as_promised(job, site, now, next_review);
     match excess(job, site, now) {
         None => found,
@@ -158,7 +159,7 @@ pub fn upkeep<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTi
 }
 
 /// The same for a job whose time limit is allowed.
-fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixTime, next_review: Seconds) -> Upkeep {
+fn as_promised<S: Site + WaitForecaster>(job: &QueuedJob, site: &S, now: UnixTime, next_review: Seconds) -> Upkeep {
     let keep = |state| Upkeep { state, wanted: None };
     let record = &job.record;
     let governing = governing(job.partition.as_deref(), site);
@@ -173,7 +174,7 @@ fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixT
     let is_ours = |limit: &Seconds| record.last_limit() == Some(*limit) || is_cut_back(job, *limit);
     let Some(limit) = job.limit.filter(is_ours) else { return stop(now) };
     // A requeue gives it another begin, and a job that has started is over it.
-    let is_deferrable = job.started.is_none() && !job.is_requeued;
+    let is_deferrable = job.started.is_none() && !job.is_requeued();
     if is_deferrable && job.eligible.is_some_and(|eligible| !is_begin_as_written(eligible, record)) {
         return stop(now);
     }
@@ -191,7 +192,7 @@ fn as_promised<S: Site + WaitForecaster>(job: &ReservedJob, site: &S, now: UnixT
         (None, _) => (Progress::Waiting, ReservationState::Waiting),
     };
     // A job that has been requeued has started once, and its user's wish was about the first start.
-    let if_missed = if job.is_requeued { IfMissed::Run } else { promise.if_missed };
+    let if_missed = if job.is_requeued() { IfMissed::Run } else { promise.if_missed };
     let Upheld { at, wanted, own_limit, early_start, .. } = promise;
     let given = GivenReservation { at, wanted, own_limit, limit, early_start, if_missed, progress };
     let longest_limit = job.longest_limit(limit, &partition, site).map(|longest| longest.value);
@@ -275,7 +276,7 @@ impl Wanted {
     /// a job that has started keeps a limit that its start was reckoned with. A job that is to be
     /// cancelled is first put off, so that one that has started is not.
     #[must_use]
-    pub fn steps(&self, job: &ReservedJob, now: UnixTime, update_delay: Seconds) -> Vec<Step> {
+    pub fn steps(&self, job: &QueuedJob, now: UnixTime, update_delay: Seconds) -> Vec<Step> {
         let before = job.record.changed.clone().unwrap_or_default();
         let record = |change: &dyn Fn(&mut Changed)| {
             let mut changed = Changed { count: before.count.saturating_add(1), at: now, ..before.clone() };
@@ -354,7 +355,7 @@ impl Wanted {
 
 /// The shortest time limit that goes with another limit: as much shorter or longer as that is,
 /// because it is padded as the limit is. slurmctld refuses a limit below it.
-fn shortest_limit(job: &ReservedJob, limit: Seconds) -> Option<Seconds> {
+fn shortest_limit(job: &QueuedJob, limit: Seconds) -> Option<Seconds> {
     let (shortest, present) = (job.shortest_limit?, job.limit?);
     let moved = Seconds(shortest.0.saturating_add((limit - present).0)).max(Seconds::MINUTE).min(limit);
     (moved != shortest).then_some(moved)

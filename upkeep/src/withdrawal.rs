@@ -17,8 +17,8 @@
 //! A program that has begun is left to run: a job that has its nodes gives way only while it waits
 //! on them.
 
+use super::queued_job::QueuedJob;
 use super::reservations::{ReservationState, Wanted};
-use super::reserved_job::ReservedJob;
 use job_types::number::{JobId, UserId};
 use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
@@ -65,7 +65,7 @@ impl Sibling {
 /// done. `cluster` is its own; `now` is by this daemon's clock.
 #[must_use]
 pub fn withdrawal(
-    job: &ReservedJob,
+    job: &QueuedJob,
     state: ReservationState,
     cluster: &str,
     siblings: &[Sibling],
@@ -74,7 +74,7 @@ pub fn withdrawal(
     use ReservationState::{Blocked, Deferred, Missed, NotEnforced, Running, Stopped, Unusable, Waiting};
     let at = Promise::standing(&job.record)?.reservation()?.at;
     let is_ours = match state {
-        Deferred | Waiting | Missed | Running => !job.is_requeued,
+        Deferred | Waiting | Missed | Running => !job.is_requeued(),
         Blocked | Stopped | Unusable | NotEnforced => false,
     };
     let until = match job.started {
@@ -100,7 +100,7 @@ pub fn withdrawal(
 }
 
 /// When the program of a job that has its nodes begins; `None` where it did at the start.
-fn program_begins(job: &ReservedJob, started: UnixTime) -> Option<UnixTime> {
+fn program_begins(job: &QueuedJob, started: UnixTime) -> Option<UnixTime> {
     let wait = job.record.wait_on_nodes(started, job.limit);
     (wait > Seconds::ZERO).then_some(started + wait)
 }
@@ -109,36 +109,20 @@ fn program_begins(job: &ReservedJob, started: UnixTime) -> Option<UnixTime> {
 mod tests {
     use super::*;
     use job_types::record::Record;
-    use job_types::size::Size;
     use proptest::prelude::*;
 
     const AT: UnixTime = UnixTime(10_000);
     const NOW: UnixTime = UnixTime(5_000);
     const USER: UserId = UserId(7);
 
-    fn job(started: Option<i64>) -> ReservedJob {
+    fn job(started: Option<i64>) -> QueuedJob {
         let record = format!(
             r#"{{"queuecast":{{"version":1,"generation":7,"at":1000,"mode":"enforce","asked":{{"nodes":1,"cpus":1}},
             "written":{{"limit_s":9000,"begin":3000,"reserved_at":{},"hold_until":{},"own_limit_s":600,"wanted":0.9}}}}}}"#,
             AT.0, AT.0
         );
-        ReservedJob {
-            id: JobId(12),
-            user: USER,
-            partition: None,
-            account: None,
-            qos: None,
-            size: Size { nodes: 1, cpus: 1 },
-            whole_nodes: false,
-            limit: Some(Seconds(9_000)),
-            shortest_limit: None,
-            eligible: Some(UnixTime(3_000)),
-            started: started.map(UnixTime),
-            is_blocked: false,
-            is_requeued: false,
-            accounting_is_enforced: true,
-            record: Record::parse(&record).unwrap(),
-        }
+        let started = started.map(UnixTime);
+        QueuedJob { started, accounting_is_enforced: true, ..QueuedJob::as_recorded(JobId(12), USER, Record::parse(&record).unwrap()) }
     }
 
     fn sibling(cluster: &str, started: i64) -> Sibling {
@@ -154,7 +138,7 @@ mod tests {
         }
     }
 
-    fn gives_way(job: &ReservedJob, siblings: &[Sibling], now: UnixTime) -> bool {
+    fn gives_way(job: &QueuedJob, siblings: &[Sibling], now: UnixTime) -> bool {
         let state = if job.started.is_some() { ReservationState::Running } else { ReservationState::Waiting };
         withdrawal(job, state, "middle", siblings, now).is_some()
     }
@@ -187,7 +171,7 @@ mod tests {
     #[test]
     fn what_is_not_the_daemons_to_change_does_not_give_way() {
         let seen = [sibling("west", 3_999)];
-        assert!(!gives_way(&ReservedJob { is_requeued: true, ..job(None) }, &seen, NOW));
+        assert!(!gives_way(&QueuedJob { restarts: 1, ..job(None) }, &seen, NOW));
         use ReservationState::{Blocked, NotEnforced, Stopped, Unusable};
         for state in [Blocked, NotEnforced, Stopped, Unusable] {
             assert_eq!(withdrawal(&job(None), state, "middle", &seen, NOW), None, "{state:?}");

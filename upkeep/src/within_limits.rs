@@ -6,7 +6,7 @@
 //! user moves it to another partition, quality of service or account afterwards. So the daemon
 //! holds it to them.
 
-use super::reserved_job::ReservedJob;
+use super::queued_job::QueuedJob;
 use job_types::options::{EarlyStart, Mode};
 use job_types::promise::Promise;
 use job_types::time::{Seconds, UnixTime};
@@ -39,7 +39,7 @@ pub enum Excess {
 ///
 /// A job that has started is as it was when slurmctld or the daemon looked at its limits, unless
 /// its record was written for another partition, quality of service or account.
-pub(super) fn excess(job: &ReservedJob, site: &impl Site, now: UnixTime) -> Option<Excess> {
+pub(super) fn excess(job: &QueuedJob, site: &impl Site, now: UnixTime) -> Option<Excess> {
     let limit = job.limit?;
     let (partition, _) = governing(job.partition.as_deref(), site)?;
     let is_the_daemons = job.limit_is_the_daemons(limit);
@@ -73,7 +73,7 @@ pub(super) fn excess(job: &ReservedJob, site: &impl Site, now: UnixTime) -> Opti
     let waits_on_nodes = job.record.end_of_promise().is_none() && promise.early_start() == EarlyStart::Wait;
     let reserved = waits_on_nodes.then_some(promise.at);
     let begin = reserved.map(|at| at + own_limit - allowed).filter(|begin| {
-        let is_deferrable = job.started.is_none() && !job.is_requeued && !job.is_blocked;
+        let is_deferrable = job.started.is_none() && !job.is_requeued() && !job.is_blocked;
         let is_possible = *begin > now && *begin - now <= LONGEST_AHEAD;
         is_deferrable && is_possible && job.eligible.is_some_and(|eligible| eligible < *begin)
     });

@@ -11,7 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decisions::{Submission, decide};
-use upkeep::{AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, AdmittedJob, admission_upkeep, noted};
+use upkeep::{AdmissionState, AdmissionStep, AdmissionUpkeep, AdmissionWanted, QueuedJob, admission_upkeep, noted};
 
 const HOUR: Seconds = Seconds(3_600);
 const DEADLINE: UnixTime = UnixTime(NOW.0 + 2 * HOUR.0);
@@ -32,45 +32,28 @@ fn site(policy: Policy, more_wait: i64) -> Cluster {
 
 /// A job of an hour on 4 nodes as the filter admitted it with a deadline in two hours, eligible
 /// since then.
-fn admitted(admission: Admission) -> AdmittedJob {
+fn admitted(admission: Admission) -> QueuedJob {
     let site = site(policy(admission), 1);
     let submission = Submission { deadline: Some(DEADLINE), ..submission(4, UserOptions::default()) };
     let situation = site.situation(&submission);
     let decision = decide(&situation);
     assert!(decision.changes().clears_deadline, "{:?}", decision.admission);
-    AdmittedJob {
-        id: JobId(1),
-        user: UserId(USER),
-        partition: Some("batch".to_owned()),
-        account: None,
-        qos: None,
-        size: Size { nodes: 4, cpus: 16 },
-        limit: Some(HOUR),
-        shortest_limit: None,
-        eligible: Some(NOW),
-        started: None,
-        suspended: Seconds::ZERO,
-        is_blocked: false,
-        restarts: 0,
-        priority: 1_000,
-        site_factor: 0,
-        slurm_deadline: None,
-        record: decision.record(&situation, 7),
-    }
+    let job = QueuedJob::as_recorded(JobId(1), UserId(USER), decision.record(&situation, 7));
+    QueuedJob { partition: Some("batch".to_owned()), limit: Some(HOUR), eligible: Some(NOW), priority: 1_000, ..job }
 }
 
 /// What a site without much to wait for makes of it.
-fn look(job: &AdmittedJob, now: UnixTime) -> AdmissionUpkeep {
+fn look(job: &QueuedJob, now: UnixTime) -> AdmissionUpkeep {
     let by = job.record.written.as_ref().unwrap().admitted_by.unwrap();
     admission_upkeep(job, &site(policy(by), 1), now)
 }
 
 /// The job after the step that is wanted, as slurmctld has it and a daemon that was started anew
 /// reads it; its priority follows its factor.
-fn carried_out(job: &AdmittedJob, wanted: AdmissionWanted, now: UnixTime) -> AdmittedJob {
+fn carried_out(job: &QueuedJob, wanted: AdmissionWanted, now: UnixTime) -> QueuedJob {
     let AdmissionStep::Update(update) = wanted.step(job, now) else { panic!("it is cancelled") };
     let site_factor = update.site_factor.unwrap_or(job.site_factor);
-    AdmittedJob {
+    QueuedJob {
         slurm_deadline: update.deadline.or(job.slurm_deadline),
         shortest_limit: update.shortest_limit.or(job.shortest_limit),
         priority: u32::try_from(i64::from(job.priority) + site_factor - job.site_factor).unwrap(),
@@ -81,7 +64,7 @@ fn carried_out(job: &AdmittedJob, wanted: AdmissionWanted, now: UnixTime) -> Adm
 }
 
 /// The comment after what is wanted, where its user has written one.
-fn comment(job: &AdmittedJob, wanted: AdmissionWanted, now: UnixTime, own: Option<&str>) -> Option<String> {
+fn comment(job: &QueuedJob, wanted: AdmissionWanted, now: UnixTime, own: Option<&str>) -> Option<String> {
     let AdmissionStep::Update(update) = wanted.step(job, now) else { panic!("it is cancelled") };
     noted(own, &update.note?)
 }
@@ -107,7 +90,7 @@ fn by_probability_a_job_is_late_once_its_deadline_has_passed_and_by_edf_once_its
     assert_eq!(state(Admission::Edf, DEADLINE - HOUR + Seconds(1)), AdmissionState::Late);
     // What its user calls enough counts by both.
     for by in [Admission::Edf, Admission::Probability] {
-        let enough = AdmittedJob { shortest_limit: Some(Seconds(600)), ..admitted(by) };
+        let enough = QueuedJob { shortest_limit: Some(Seconds(600)), ..admitted(by) };
         assert_ne!(look(&enough, DEADLINE - Seconds(600)).state, AdmissionState::Late);
         assert_eq!(look(&enough, DEADLINE - Seconds(599)).state, AdmissionState::Late);
     }
@@ -129,13 +112,13 @@ fn a_late_job_is_ended_by_slurm_and_cancelled_where_that_does_not_come() {
     assert_eq!(look(&after, late + Seconds(60)).state, AdmissionState::Late);
     assert_eq!(wanted(&look(&after, late + Seconds(400))), Some(AdmissionWanted::Cancellation));
     // Without a time limit Slurm would never end it.
-    let unlimited = AdmittedJob { limit: None, ..job };
+    let unlimited = QueuedJob { limit: None, ..job };
     assert_eq!(carried_out(&unlimited, AdmissionWanted::End, late).shortest_limit, Some(Seconds::MINUTE));
 }
 
 #[test]
 fn a_job_that_has_started_is_left_to_its_limit_and_its_user_is_told_once() {
-    let job = AdmittedJob { started: Some(DEADLINE - Seconds(300)), ..admitted(Admission::Probability) };
+    let job = QueuedJob { started: Some(DEADLINE - Seconds(300)), ..admitted(Admission::Probability) };
     // Such jobs take ten minutes, so that it is not done in time.
     let found = look(&job, DEADLINE - Seconds(200));
     assert_eq!((found.state, wanted(&found)), (AdmissionState::AtRisk, Some(AdmissionWanted::Note { probability: Some(0.0) })));
@@ -149,8 +132,8 @@ fn a_job_that_has_started_is_left_to_its_limit_and_its_user_is_told_once() {
 
 /// A job that was admitted with a share of its nodes until [`DEADLINE`], of a user of whom nothing
 /// is known. Its limit reaches to the deadline, and its estimate is so long.
-fn with_share(admission: Admission, estimate: Seconds) -> AdmittedJob {
-    let mut job = AdmittedJob { user: UserId(7), limit: Some(HOUR + HOUR), ..admitted(Admission::Probability) };
+fn with_share(admission: Admission, estimate: Seconds) -> QueuedJob {
+    let mut job = QueuedJob { user: UserId(7), limit: Some(HOUR + HOUR), ..admitted(Admission::Probability) };
     let written = job.record.written.as_mut().unwrap();
     (written.admitted_by, written.own_limit_s) = (Some(admission), Some(estimate.0));
     job
@@ -165,20 +148,20 @@ fn a_job_with_a_share_is_not_at_risk_because_its_limit_reaches_to_its_deadline()
         let waits = with_share(rule, estimate);
         let found = look(&waits, NOW + Seconds(1));
         assert_eq!((found.state, wanted(&found)), (AdmissionState::Waiting, None), "{rule:?} {estimate:?}");
-        let runs = AdmittedJob { started: Some(NOW + Seconds(1)), ..waits };
+        let runs = QueuedJob { started: Some(NOW + Seconds(1)), ..waits };
         for after in [10, 3_000, 5_000] {
             let found = look(&runs, NOW + Seconds(after));
             assert_eq!((found.state, wanted(&found)), (AdmissionState::Running, None), "{rule:?} {estimate:?} after {after} s");
         }
     }
     // It is where its estimate itself does not fit any more.
-    let late = AdmittedJob { started: Some(DEADLINE - Seconds(1_500)), ..with_share(Admission::Libra, half) };
+    let late = QueuedJob { started: Some(DEADLINE - Seconds(1_500)), ..with_share(Admission::Libra, half) };
     assert_eq!(look(&late, DEADLINE - Seconds(1_000)).state, AdmissionState::AtRisk);
 }
 
 #[test]
 fn a_job_whose_node_has_failed_is_forecast_anew_and_its_user_is_told() {
-    let job = AdmittedJob { restarts: 1, eligible: Some(NOW + HOUR), ..admitted(Admission::Probability) };
+    let job = QueuedJob { restarts: 1, eligible: Some(NOW + HOUR), ..admitted(Admission::Probability) };
     let now = NOW + HOUR;
     let found = look(&job, now);
     let Some(AdmissionWanted::Note { probability: Some(probability) }) = wanted(&found) else { panic!("{found:?}") };
@@ -193,7 +176,7 @@ fn a_job_whose_node_has_failed_is_forecast_anew_and_its_user_is_told() {
     );
     assert_eq!((wanted(&look(&told, now)), look(&told, now).ordered_by), (None, Some(DEADLINE)), "it is told once");
     // The next failure is told again, and where jobs wait for hours by now, that it is likely late.
-    let again = AdmittedJob { restarts: 2, ..told };
+    let again = QueuedJob { restarts: 2, ..told };
     let found = admission_upkeep(&again, &site(policy(Admission::Probability), 400), now);
     let Some(AdmissionWanted::Note { probability: Some(probability) }) = wanted(&found) else { panic!("{found:?}") };
     assert!(probability < 0.5 && found.state == AdmissionState::AtRisk, "{probability}");
@@ -202,14 +185,14 @@ fn a_job_whose_node_has_failed_is_forecast_anew_and_its_user_is_told() {
 #[test]
 fn a_suspended_or_held_job_is_left_and_the_time_that_it_was_suspended_counts_afterwards() {
     let job = admitted(Admission::Probability);
-    for blocked in [AdmittedJob { is_blocked: true, ..job.clone() }, AdmittedJob { eligible: None, ..job.clone() }] {
+    for blocked in [QueuedJob { is_blocked: true, ..job.clone() }, QueuedJob { eligible: None, ..job.clone() }] {
         assert_eq!(look(&blocked, DEADLINE + HOUR), AdmissionUpkeep { state: AdmissionState::Blocked, ordered_by: None, wanted: None });
     }
     // It has run for five of its ten minutes, and six are left.
     let now = DEADLINE - Seconds(360);
-    let resumed = |suspended| AdmittedJob { started: Some(now - Seconds(300) - suspended), suspended, ..job.clone() };
+    let resumed = |suspended| QueuedJob { started: Some(now - Seconds(300) - suspended), suspended, ..job.clone() };
     assert_eq!([Seconds::ZERO, HOUR].map(|suspended| look(&resumed(suspended), now).state), [AdmissionState::Running; 2]);
-    let late = AdmittedJob { started: Some(now - Seconds(100) - HOUR), suspended: HOUR, ..job };
+    let late = QueuedJob { started: Some(now - Seconds(100) - HOUR), suspended: HOUR, ..job };
     assert_eq!(look(&late, now).state, AdmissionState::AtRisk);
 }
 
@@ -219,9 +202,9 @@ fn another_deadline_or_factor_of_somebody_elses_ends_all_changes_and_is_noted() 
     assert_eq!((job.priority, job.site_factor, job.added()), (1_040, 40, 40));
     assert_eq!(look(&job, NOW).ordered_by, Some(DEADLINE));
     let theirs = [
-        AdmittedJob { slurm_deadline: Some(DEADLINE + HOUR), ..job.clone() },
-        AdmittedJob { slurm_deadline: Some(DEADLINE), ..job.clone() },
-        AdmittedJob { site_factor: 0, priority: 1_000, ..job.clone() },
+        QueuedJob { slurm_deadline: Some(DEADLINE + HOUR), ..job.clone() },
+        QueuedJob { slurm_deadline: Some(DEADLINE), ..job.clone() },
+        QueuedJob { site_factor: 0, priority: 1_000, ..job.clone() },
     ];
     for theirs in theirs {
         let found = look(&theirs, NOW);
@@ -229,14 +212,14 @@ fn another_deadline_or_factor_of_somebody_elses_ends_all_changes_and_is_noted() 
         let after = carried_out(&theirs, AdmissionWanted::NoteOfStop, NOW);
         assert_eq!((after.site_factor, after.slurm_deadline), (theirs.site_factor, theirs.slurm_deadline));
         // Also where it is set back to what it was.
-        let back = AdmittedJob { site_factor: 40, slurm_deadline: None, ..after };
+        let back = QueuedJob { site_factor: 40, slurm_deadline: None, ..after };
         assert_eq!(look(&back, DEADLINE + HOUR), AdmissionUpkeep { state: AdmissionState::Stopped, ordered_by: None, wanted: None });
     }
 }
 
 #[test]
 fn a_factor_that_the_site_gave_the_job_at_its_submission_stays_beside_ours() {
-    let given = AdmittedJob { site_factor: 500, ..admitted(Admission::Edf) };
+    let given = QueuedJob { site_factor: 500, ..admitted(Admission::Edf) };
     let after = carried_out(&given, AdmissionWanted::Place { added: -30 }, NOW);
     assert_eq!((after.site_factor, after.priority, after.added()), (470, 970, -30));
     let after = carried_out(&after, AdmissionWanted::Place { added: 10 }, NOW);
@@ -246,18 +229,18 @@ fn a_factor_that_the_site_gave_the_job_at_its_submission_stays_beside_ours() {
 #[test]
 fn a_priority_that_does_not_follow_is_an_operators_and_is_not_fought() {
     let job = admitted(Admission::Edf);
-    let fixed = AdmittedJob { priority: job.priority, ..carried_out(&job, AdmissionWanted::Place { added: 40 }, NOW) };
+    let fixed = QueuedJob { priority: job.priority, ..carried_out(&job, AdmissionWanted::Place { added: 40 }, NOW) };
     assert_eq!(look(&fixed, NOW), AdmissionUpkeep { state: AdmissionState::Waiting, ordered_by: None, wanted: None });
     assert!(fixed.is_fixed() && !job.is_fixed());
     // As soon as it moves again the job takes part.
-    assert_eq!(look(&AdmittedJob { priority: 1_043, ..fixed }, NOW).ordered_by, Some(DEADLINE));
+    assert_eq!(look(&QueuedJob { priority: 1_043, ..fixed }, NOW).ordered_by, Some(DEADLINE));
 }
 
 #[test]
 fn another_limit_counts_as_it_is_because_none_was_written() {
-    let longer = AdmittedJob { limit: Some(HOUR + HOUR), ..admitted(Admission::Edf) };
+    let longer = QueuedJob { limit: Some(HOUR + HOUR), ..admitted(Admission::Edf) };
     assert_eq!(look(&longer, NOW + Seconds(1)).state, AdmissionState::Late);
-    let shorter = AdmittedJob { limit: Some(Seconds(60)), ..admitted(Admission::Edf) };
+    let shorter = QueuedJob { limit: Some(Seconds(60)), ..admitted(Admission::Edf) };
     assert_ne!(look(&shorter, DEADLINE - Seconds(60)).state, AdmissionState::Late);
 }
 
@@ -300,9 +283,9 @@ fn while_the_clocks_are_apart_nobody_is_ended_and_nothing_is_told_but_the_order_
 #[test]
 fn jobs_that_are_not_in_the_queue_of_one_partition_take_no_place() {
     let job = admitted(Admission::Edf);
-    let coming = AdmittedJob { eligible: Some(NOW + HOUR), ..job.clone() };
-    let running = AdmittedJob { started: Some(NOW), ..job.clone() };
-    let held = AdmittedJob { is_blocked: true, priority: 0, ..job };
+    let coming = QueuedJob { eligible: Some(NOW + HOUR), ..job.clone() };
+    let running = QueuedJob { started: Some(NOW), ..job.clone() };
+    let held = QueuedJob { is_blocked: true, priority: 0, ..job };
     for job in [coming, running, held] {
         assert_eq!(look(&job, NOW).ordered_by, None, "{job:?}");
     }
@@ -316,9 +299,9 @@ fn nothing_is_changed_where_the_site_or_the_user_does_not_enforce_or_the_policy_
     for policy in [policy(Admission::Off), Policy { mode: Mode::Advise, ..policy(Admission::Edf) }] {
         assert_eq!(admission_upkeep(&job, &site(policy, 1), late), not_enforced);
     }
-    let advised = AdmittedJob { record: Record { mode: Mode::Advise, ..job.record.clone() }, ..job.clone() };
+    let advised = QueuedJob { record: Record { mode: Mode::Advise, ..job.record.clone() }, ..job.clone() };
     assert_eq!(look(&advised, late), not_enforced);
-    let unknown = AdmittedJob { partition: Some("gone".to_owned()), ..job.clone() };
+    let unknown = QueuedJob { partition: Some("gone".to_owned()), ..job.clone() };
     assert_eq!(look(&unknown, late), not_enforced);
     // Under another rule than the one that admitted it, it is still held by its own.
     assert_eq!(admission_upkeep(&job, &site(policy(Admission::Probability), 1), DEADLINE - HOUR + Seconds(1)).state, AdmissionState::Late);
@@ -348,7 +331,7 @@ fn a_record_that_no_filter_writes_changes_nothing() {
 fn a_job_that_its_user_has_made_larger_is_not_the_promised_one_and_loses_its_place() {
     let job = carried_out(&admitted(Admission::Edf), AdmissionWanted::Place { added: 40 }, NOW);
     for size in [Size { nodes: job.size.nodes + 1, ..job.size }, Size { cpus: job.size.cpus + 1, ..job.size }] {
-        let larger = AdmittedJob { size, ..job.clone() };
+        let larger = QueuedJob { size, ..job.clone() };
         let found = look(&larger, NOW);
         assert_eq!((found.ordered_by, wanted(&found)), (None, Some(AdmissionWanted::EndOfPromise(EndOfPromise::MadeLarger))));
         let told = comment(&larger, wanted(&found).unwrap(), NOW, Some("mine")).unwrap();
@@ -358,6 +341,6 @@ fn a_job_that_its_user_has_made_larger_is_not_the_promised_one_and_loses_its_pla
         assert_eq!(look(&after, NOW), AdmissionUpkeep { state: AdmissionState::Stopped, ordered_by: None, wanted: None });
         assert_eq!(Promise::standing(&after.record), None, "nothing is promised any more");
     }
-    let started = AdmittedJob { size: Size { nodes: 9, cpus: 99 }, started: Some(NOW), ..job };
+    let started = QueuedJob { size: Size { nodes: 9, cpus: 99 }, started: Some(NOW), ..job };
     assert_ne!(look(&started, NOW).state, AdmissionState::Stopped, "what it got says nothing");
 }

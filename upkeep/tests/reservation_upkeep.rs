@@ -11,7 +11,7 @@ use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, reserved_job};
 use predictor_core::decisions::limits::{Applying, CapOwner, Caps};
-use upkeep::{ReservationState, ReservedJob, Step, UPDATE_DELAY, Upkeep, Wanted, upkeep};
+use upkeep::{QueuedJob, ReservationState, Step, UPDATE_DELAY, Upkeep, Wanted, upkeep};
 
 const NEXT: Seconds = Seconds(30);
 const HOUR: Seconds = Seconds(3_600);
@@ -25,17 +25,17 @@ fn site(policy: Policy, more_wait: i64) -> Cluster {
     MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past).state()
 }
 
-fn at(job: &ReservedJob) -> UnixTime {
+fn at(job: &QueuedJob) -> UnixTime {
     UnixTime(job.record.written.as_ref().unwrap().reserved_at.unwrap())
 }
 
-fn look(job: &ReservedJob, site: &Cluster, now: UnixTime) -> Upkeep {
+fn look(job: &QueuedJob, site: &Cluster, now: UnixTime) -> Upkeep {
     upkeep(job, site, now, NEXT)
 }
 
 /// The job after the steps that are wanted at a moment, as slurmctld would have it, and whether it
 /// was cancelled.
-fn carried_out(job: &ReservedJob, wanted: Wanted, now: UnixTime) -> (ReservedJob, bool) {
+fn carried_out(job: &QueuedJob, wanted: Wanted, now: UnixTime) -> (QueuedJob, bool) {
     let (mut after, mut is_cancelled) = (job.clone(), false);
     for step in wanted.steps(job, now, UPDATE_DELAY) {
         match step {
@@ -86,7 +86,7 @@ fn a_deferred_job_is_moved_as_the_forecast_changes_and_what_was_written_is_taken
 fn a_begin_that_becomes_later_is_changed_before_the_limit_that_becomes_shorter() {
     let given = reserved_job(&site(enforcing(), 100));
     // Of a promise of 0.9 no point spares enough for the job to be put off.
-    let job = ReservedJob { record: changed(given.record.clone(), |written| written.wanted = Some(0.5)), ..given };
+    let job = QueuedJob { record: changed(given.record.clone(), |written| written.wanted = Some(0.5)), ..given };
     let shorter_waits = site(enforcing(), 20);
     let now = job.eligible.unwrap() - Seconds(20);
     let Upkeep { wanted: Some((wanted, _)), .. } = look(&job, &shorter_waits, now) else { panic!("it is kept") };
@@ -97,14 +97,14 @@ fn a_begin_that_becomes_later_is_changed_before_the_limit_that_becomes_shorter()
     };
     assert!(Some(*begin) > job.eligible && Some(*limit) < job.limit);
     // Where the second step never comes, the job is as its record says.
-    let between = ReservedJob { eligible: Some(*begin), record: (**record).clone(), ..job.clone() };
+    let between = QueuedJob { eligible: Some(*begin), record: (**record).clone(), ..job.clone() };
     assert_eq!(look(&between, &shorter_waits, now).state, ReservationState::Deferred);
 }
 
 #[test]
 fn a_waiting_job_sheds_padding_down_to_its_users_limit_with_its_shortest_limit() {
     let site = site(enforcing(), 100);
-    let mut job = ReservedJob { shortest_limit: Some(HOUR), ..reserved_job(&site) };
+    let mut job = QueuedJob { shortest_limit: Some(HOUR), ..reserved_job(&site) };
     let reserved_at = at(&job);
     let mut limits = vec![job.limit.unwrap()];
     let mut now = job.eligible.unwrap();
@@ -126,7 +126,7 @@ fn a_waiting_job_sheds_padding_down_to_its_users_limit_with_its_shortest_limit()
 fn a_running_job_ends_at_its_time_plus_its_users_limit() {
     let site = site(enforcing(), 100);
     let job = reserved_job(&site);
-    let started = ReservedJob { started: Some(at(&job) - HOUR), ..job };
+    let started = QueuedJob { started: Some(at(&job) - HOUR), ..job };
     let now = at(&started) - Seconds(3_000);
     let Upkeep { state, wanted: Some((wanted, _)) } = look(&started, &site, now) else { panic!("it is kept") };
     let (after, _) = carried_out(&started, wanted, now);
@@ -140,12 +140,12 @@ fn a_change_by_somebody_else_ends_all_changes_and_is_noted() {
     let job = reserved_job(&site);
     let begin = job.eligible.unwrap();
     let theirs = [
-        ReservedJob { limit: Some(job.limit.unwrap() + Seconds(60)), ..job.clone() },
-        ReservedJob { limit: Some(HOUR), ..job.clone() },
-        ReservedJob { limit: None, ..job.clone() },
-        ReservedJob { eligible: Some(begin + Seconds(60)), ..job.clone() },
-        ReservedJob { eligible: Some(NOW), ..job.clone() },
-        ReservedJob { limit: Some(HOUR), started: Some(NOW), ..job.clone() },
+        QueuedJob { limit: Some(job.limit.unwrap() + Seconds(60)), ..job.clone() },
+        QueuedJob { limit: Some(HOUR), ..job.clone() },
+        QueuedJob { limit: None, ..job.clone() },
+        QueuedJob { eligible: Some(begin + Seconds(60)), ..job.clone() },
+        QueuedJob { eligible: Some(NOW), ..job.clone() },
+        QueuedJob { limit: Some(HOUR), started: Some(NOW), ..job.clone() },
     ];
     for theirs in theirs {
         let Upkeep { state: ReservationState::Stopped, wanted: Some((wanted, _)) } = look(&theirs, &site, NOW) else {
@@ -154,7 +154,7 @@ fn a_change_by_somebody_else_ends_all_changes_and_is_noted() {
         let (after, _) = carried_out(&theirs, wanted, NOW);
         assert_eq!((after.limit, after.eligible), (theirs.limit, theirs.eligible), "nothing but the record is written");
         // Also where it is set back to what it was.
-        let back = ReservedJob { limit: job.limit, eligible: job.eligible, ..after };
+        let back = QueuedJob { limit: job.limit, eligible: job.eligible, ..after };
         assert_eq!(look(&back, &site, NOW), Upkeep { state: ReservationState::Stopped, wanted: None });
     }
 }
@@ -162,10 +162,10 @@ fn a_change_by_somebody_else_ends_all_changes_and_is_noted() {
 #[test]
 fn a_limit_that_backfilling_has_cut_back_is_nobodys_change() {
     let site = site(enforcing(), 100);
-    let job = ReservedJob { shortest_limit: Some(HOUR), ..reserved_job(&site) };
+    let job = QueuedJob { shortest_limit: Some(HOUR), ..reserved_job(&site) };
     let started = at(&job) - Seconds(1_200);
-    let cut = |limit| ReservedJob { limit: Some(limit), started: Some(started), ..job.clone() };
-    let state = |job: &ReservedJob| look(job, &site, started + NEXT).state;
+    let cut = |limit| QueuedJob { limit: Some(limit), started: Some(started), ..job.clone() };
+    let state = |job: &QueuedJob| look(job, &site, started + NEXT).state;
     let needed = HOUR + Seconds(1_200);
     assert!(job.limit.unwrap() > needed + Seconds(60), "{:?}", job.limit);
     // A limit that is still too long is shortened as any other, and one that is not stays.
@@ -173,11 +173,11 @@ fn a_limit_that_backfilling_has_cut_back_is_nobodys_change() {
     assert_eq!(carried_out(&cut(needed + Seconds(60)), wanted, started + NEXT).0.limit, Some(needed));
     assert_eq!(look(&cut(HOUR), &site, started + NEXT), Upkeep { state: ReservationState::Running, wanted: None });
     // Nobody but its user makes it shorter than that or longer than it was, or without a start.
-    for theirs in [cut(HOUR - Seconds(60)), cut(job.limit.unwrap() + Seconds(60)), ReservedJob { started: None, ..cut(HOUR) }] {
+    for theirs in [cut(HOUR - Seconds(60)), cut(job.limit.unwrap() + Seconds(60)), QueuedJob { started: None, ..cut(HOUR) }] {
         assert_eq!(state(&theirs), ReservationState::Stopped, "{:?}", theirs.limit);
     }
-    assert_eq!(state(&ReservedJob { shortest_limit: None, ..cut(HOUR) }), ReservationState::Stopped);
-    let requeued = ReservedJob { started: None, is_requeued: true, ..cut(HOUR) };
+    assert_eq!(state(&QueuedJob { shortest_limit: None, ..cut(HOUR) }), ReservationState::Stopped);
+    let requeued = QueuedJob { started: None, restarts: 1, ..cut(HOUR) };
     assert_ne!(state(&requeued), ReservationState::Stopped);
 }
 
@@ -186,9 +186,9 @@ fn a_begin_that_had_passed_as_it_was_written_is_slurms_present_and_nobodys_chang
     let site = site(enforcing(), 40);
     let job = reserved_job(&site);
     let changed = Changed { count: 1, at: NOW, begin: Some(NOW.0 + 2), ..Changed::default() };
-    let at_once = ReservedJob { record: Record { changed: Some(changed), ..job.record.clone() }, ..job };
+    let at_once = QueuedJob { record: Record { changed: Some(changed), ..job.record.clone() }, ..job };
     for (late, state) in [(0, ReservationState::Waiting), (5, ReservationState::Waiting), (900, ReservationState::Stopped)] {
-        let job = ReservedJob { eligible: Some(NOW + Seconds(2 + late)), ..at_once.clone() };
+        let job = QueuedJob { eligible: Some(NOW + Seconds(2 + late)), ..at_once.clone() };
         assert_eq!(look(&job, &site, NOW + Seconds(1_000)).state, state, "{late} s late");
     }
 }
@@ -198,7 +198,7 @@ fn a_missed_job_is_cancelled_where_its_user_wants_that_and_is_first_put_off() {
     let site = site(enforcing(), 40);
     let job = reserved_job(&site);
     let late = at(&job) + Seconds(5);
-    let cancels = ReservedJob { record: changed(job.record.clone(), |written| written.if_missed = IfMissed::Cancel), ..job };
+    let cancels = QueuedJob { record: changed(job.record.clone(), |written| written.if_missed = IfMissed::Cancel), ..job };
     let Upkeep { state, wanted: Some((wanted, _)) } = look(&cancels, &site, late) else { panic!("it is kept") };
     assert_eq!((state, wanted), (ReservationState::Missed, Wanted::Cancellation));
     let (put_off, is_cancelled) = carried_out(&cancels, wanted, late);
@@ -207,10 +207,9 @@ fn a_missed_job_is_cancelled_where_its_user_wants_that_and_is_first_put_off() {
     let Upkeep { wanted: Some((again, _)), .. } = look(&put_off, &site, late) else { panic!("it is forgotten") };
     assert_eq!(again.steps(&put_off, late, UPDATE_DELAY), [Step::Cancel]);
     // One that has started all the same is left to run, and so is one that was requeued.
-    for kept in [
-        ReservedJob { started: Some(late), ..cancels.clone() },
-        ReservedJob { is_requeued: true, eligible: Some(late + Seconds(120)), ..cancels },
-    ] {
+    for kept in
+        [QueuedJob { started: Some(late), ..cancels.clone() }, QueuedJob { restarts: 1, eligible: Some(late + Seconds(120)), ..cancels }]
+    {
         assert_ne!(look(&kept, &site, late).wanted.map(|(wanted, _)| wanted), Some(Wanted::Cancellation));
     }
 }
@@ -223,11 +222,11 @@ fn nothing_is_changed_where_the_site_or_the_user_does_not_enforce_or_somebody_ho
     for policy in [Policy { mode: Mode::Advise, ..enforcing() }, Policy { reserve: false, ..enforcing() }] {
         assert_eq!(look(&job, &site(policy, 100), NOW), Upkeep { state: ReservationState::NotEnforced, wanted: None });
     }
-    let advised = ReservedJob { record: Record { mode: Mode::Advise, ..job.record.clone() }, ..job.clone() };
+    let advised = QueuedJob { record: Record { mode: Mode::Advise, ..job.record.clone() }, ..job.clone() };
     assert_eq!(look(&advised, &enforced, NOW).state, ReservationState::NotEnforced);
-    let held = ReservedJob { is_blocked: true, ..job.clone() };
+    let held = QueuedJob { is_blocked: true, ..job.clone() };
     assert_eq!(look(&held, &enforced, NOW), Upkeep { state: ReservationState::Blocked, wanted: None });
-    let unknown = ReservedJob { partition: Some("gone".to_owned()), ..job };
+    let unknown = QueuedJob { partition: Some("gone".to_owned()), ..job };
     assert_eq!(look(&unknown, &enforced, NOW).state, ReservationState::NotEnforced);
 }
 
@@ -250,7 +249,7 @@ fn a_record_that_no_filter_writes_changes_nothing() {
         |written| written.hold_until = Some(0),
     ];
     for (number, damage) in damages.into_iter().enumerate() {
-        let damaged = ReservedJob { record: changed(job.record.clone(), damage), ..job.clone() };
+        let damaged = QueuedJob { record: changed(job.record.clone(), damage), ..job.clone() };
         assert_eq!(look(&damaged, &site, NOW), Upkeep { state: ReservationState::Unusable, wanted: None }, "damage {number}");
     }
 }
@@ -276,19 +275,19 @@ fn with_wall(site: Cluster, wall: Seconds) -> Cluster {
 }
 
 /// The job once the daemon has written its limit, which slurmctld holds to nothing from then on.
-fn with_limit_of_the_daemon(job: &ReservedJob) -> ReservedJob {
+fn with_limit_of_the_daemon(job: &QueuedJob) -> QueuedJob {
     let changed = Changed { count: 1, at: NOW, limit_s: job.limit.map(|limit| limit.0), ..Changed::default() };
-    ReservedJob { record: Record { changed: Some(changed), affiliation: Some(job.affiliation()), ..job.record.clone() }, ..job.clone() }
+    QueuedJob { record: Record { changed: Some(changed), affiliation: Some(job.affiliation()), ..job.record.clone() }, ..job.clone() }
 }
 
 #[test]
 fn a_limit_that_the_daemon_wrote_is_cut_back_to_what_the_job_may_have_now_and_the_promise_ends_where_that_is_less_than_its_own() {
     let job = with_limit_of_the_daemon(&reserved_job(&site(enforcing(), 40)));
     // Its user has moved it to a quality of service with less than the user's own hour.
-    let moved = ReservedJob { qos: Some("short".to_owned()), ..job.clone() };
+    let moved = QueuedJob { qos: Some("short".to_owned()), ..job.clone() };
     let short = with_wall(site(enforcing(), 40), Seconds(30 * 60));
-    let running = ReservedJob { started: job.eligible, ..moved.clone() };
-    let stopped = ReservedJob { eligible: Some(NOW + Seconds(60)), ..moved.clone() };
+    let running = QueuedJob { started: job.eligible, ..moved.clone() };
+    let stopped = QueuedJob { eligible: Some(NOW + Seconds(60)), ..moved.clone() };
     let advised = with_wall(site(Policy { mode: Mode::Advise, ..enforcing() }, 40), Seconds(30 * 60));
     for (job, site) in [(&moved, &short), (&running, &short), (&stopped, &short), (&moved, &advised)] {
         let now = job.started.map_or(NOW, |started| started + NEXT);
@@ -300,7 +299,7 @@ fn a_limit_that_the_daemon_wrote_is_cut_back_to_what_the_job_may_have_now_and_th
         assert_eq!(look(&after, site, now).wanted, None);
     }
     // Where nobody enforces limits of accounting its user's own limit stays, without padding.
-    let unenforced = ReservedJob { accounting_is_enforced: false, ..running };
+    let unenforced = QueuedJob { accounting_is_enforced: false, ..running };
     let now = unenforced.started.unwrap() + NEXT;
     let Upkeep { wanted: Some((wanted, _)), .. } = look(&unenforced, &short, now) else { panic!("it is kept") };
     let (after, _) = carried_out(&unenforced, wanted, now);
@@ -326,11 +325,11 @@ fn a_limit_that_slurmctld_itself_holds_to_what_is_allowed_is_left_to_it() {
     let short = with_wall(site(enforcing(), 100), Seconds(30 * 60));
     assert_eq!(look(&job, &short, NOW).wanted, None, "another limit would be marked as an administrator's");
     // What has started is as it was looked at, whatever its quality of service allows by now.
-    let started = with_limit_of_the_daemon(&ReservedJob { limit: Some(HOUR), started: Some(at(&job)), ..job.clone() });
+    let started = with_limit_of_the_daemon(&QueuedJob { limit: Some(HOUR), started: Some(at(&job)), ..job.clone() });
     assert_eq!(look(&started, &short, at(&job) + NEXT).wanted, None);
-    let shown = ReservedJob { partition: Some("batch".to_owned()), qos: Some("NORMAL".to_owned()), ..started.clone() };
+    let shown = QueuedJob { partition: Some("batch".to_owned()), qos: Some("NORMAL".to_owned()), ..started.clone() };
     let affiliation = Affiliation { partition: Some("other,batch".to_owned()), qos: Some("normal".to_owned()), account: None };
-    let shown = ReservedJob { record: Record { affiliation: Some(affiliation), ..started.record }, ..shown };
+    let shown = QueuedJob { record: Record { affiliation: Some(affiliation), ..started.record }, ..shown };
     assert_eq!(look(&shown, &short, at(&job) + NEXT).wanted, None, "one of its partitions, and the same name to Slurm");
 }
 
@@ -340,22 +339,22 @@ fn a_limit_that_somebody_else_has_set_is_not_cut_back() {
     let short = with_wall(site(enforcing(), 40), Seconds(90 * 60));
     // An administrator has given it more than is allowed, before and after the daemon's own change.
     for job in [promised.clone(), with_limit_of_the_daemon(&promised)] {
-        let extended = ReservedJob { limit: job.limit.map(|limit| limit + HOUR), ..job };
-        for job in [extended.clone(), ReservedJob { started: Some(at(&extended)), ..extended.clone() }] {
+        let extended = QueuedJob { limit: job.limit.map(|limit| limit + HOUR), ..job };
+        for job in [extended.clone(), QueuedJob { started: Some(at(&extended)), ..extended.clone() }] {
             let wanted = look(&job, &short, at(&job)).wanted.map(|(wanted, _)| wanted);
             assert!(matches!(wanted, None | Some(Wanted::NoteOfStop)), "{wanted:?}");
         }
     }
     // The filter only advised the limit, which nobody has written then.
     let record = Record { mode: Mode::Advise, ..promised.record.clone() };
-    let advised = ReservedJob { record, ..promised };
+    let advised = QueuedJob { record, ..promised };
     assert_eq!(look(&advised, &short, NOW).wanted, None);
 }
 
 #[test]
 fn a_promise_ends_for_a_job_that_became_larger_also_where_slurmctld_holds_it_to_its_limit() {
     let job = reserved_job(&site(enforcing(), 40));
-    let larger = ReservedJob { size: Size { nodes: 8, cpus: 32 }, ..job };
+    let larger = QueuedJob { size: Size { nodes: 8, cpus: 32 }, ..job };
     let short = with_wall(site(enforcing(), 400), Seconds(30 * 60));
     assert_eq!(look(&larger, &short, NOW).wanted, Some((Wanted::EndOfPromise(EndOfPromise::MadeLarger), NOW)));
 }
@@ -363,7 +362,7 @@ fn a_promise_ends_for_a_job_that_became_larger_also_where_slurmctld_holds_it_to_
 #[test]
 fn a_job_that_its_user_has_made_larger_gets_its_promise_anew_or_none() {
     let promised = reserved_job(&site(enforcing(), 40));
-    let larger = ReservedJob { size: Size { nodes: 8, cpus: 32 }, ..promised.clone() };
+    let larger = QueuedJob { size: Size { nodes: 8, cpus: 32 }, ..promised.clone() };
     let state = ReservationState::Deferred;
     let found = look(&larger, &site(enforcing(), 40), NOW);
     let Upkeep { state: found_state, wanted: Some((wanted @ Wanted::Renewal(revision), _)) } = found else { panic!("{found:?}") };
@@ -380,9 +379,9 @@ fn a_job_that_its_user_has_made_larger_gets_its_promise_anew_or_none() {
     assert_eq!(Promise::standing(&after.record), None);
     // A smaller one is the promised one, and so is one that got more than it asked for.
     for same in [
-        ReservedJob { size: Size { nodes: 2, cpus: 8 }, ..promised.clone() },
-        ReservedJob { started: Some(NOW), ..larger.clone() },
-        ReservedJob { is_requeued: true, ..larger },
+        QueuedJob { size: Size { nodes: 2, cpus: 8 }, ..promised.clone() },
+        QueuedJob { started: Some(NOW), ..larger.clone() },
+        QueuedJob { restarts: 1, ..larger },
     ] {
         assert_eq!(look(&same, &site(enforcing(), 40), NOW).wanted.filter(|(wanted, _)| !matches!(wanted, Wanted::Revision(_))), None);
     }

@@ -10,8 +10,8 @@ use predictor_core::decisions::deadline_methods::order::{self, Held, Pending};
 use predictor_core::snapshot::Snapshot;
 use upkeep::{AdmissionState, AdmissionWanted, admission_upkeep};
 
-use crate::known::admitted::Admitted;
 use crate::known::cluster::{Cluster, Phase, PlanJob};
+use crate::known::promised::Promised;
 use crate::metrics::changes::ChangeMetrics;
 
 use super::issuer::Change;
@@ -67,7 +67,7 @@ impl Deadlines {
             self.dealt.clear();
             return changes;
         }
-        let admitted: HashMap<JobId, &Admitted> = cluster.admitted.iter().map(|admitted| (admitted.job.id, admitted)).collect();
+        let admitted: HashMap<JobId, &Promised> = cluster.admitted.iter().map(|admitted| (admitted.job.id, admitted)).collect();
         let soonest = deadlines.values().min().copied().unwrap_or(now);
         for Move { job, added, is_lower } in self.moves(cluster, &admitted, &deadlines) {
             // Whoever is told something as well gets the place with the next round.
@@ -90,7 +90,7 @@ impl Deadlines {
     }
 
     /// The changes of the priorities of jobs with these deadlines.
-    fn moves(&mut self, cluster: &Cluster, admitted: &HashMap<JobId, &Admitted>, deadlines: &HashMap<JobId, UnixTime>) -> Vec<Move> {
+    fn moves(&mut self, cluster: &Cluster, admitted: &HashMap<JobId, &Promised>, deadlines: &HashMap<JobId, UnixTime>) -> Vec<Move> {
         let mut queues: HashMap<&Arc<str>, Vec<&PlanJob>> = HashMap::new();
         for job in cluster.queue.jobs.iter().filter(|job| is_in_queue(job, cluster.read_at)) {
             for partition in &job.partitions {
@@ -100,7 +100,7 @@ impl Deadlines {
         let mut moves = Vec::new();
         let mut now_dealt = HashMap::new();
         for (partition, queue) in queues {
-            let ordered: Vec<&Admitted> = queue
+            let ordered: Vec<&Promised> = queue
                 .iter()
                 .filter(|job| deadlines.contains_key(&job.job_id))
                 .filter_map(|job| admitted.get(&job.job_id).copied())
@@ -128,7 +128,7 @@ impl Deadlines {
     }
 
     /// The place that a job holds: what is in force, and what was dealt and is not written yet.
-    fn held(&self, job: &Admitted) -> Held {
+    fn held(&self, job: &Promised) -> Held {
         let job = &job.job;
         let to_come = self.dealt.get(&job.id).map_or(0, |dealt| dealt.added - job.added());
         Held { place: (i64::from(job.priority) + to_come).max(1), own: job.own_priority() }
@@ -136,7 +136,7 @@ impl Deadlines {
 
     /// The places of jobs of a partition that have left the order without a start: they were
     /// cancelled, or have got a priority of their own.
-    fn left(&self, partition: &Arc<str>, cluster: &Cluster, admitted: &HashMap<JobId, &Admitted>) -> Vec<Held> {
+    fn left(&self, partition: &Arc<str>, cluster: &Cluster, admitted: &HashMap<JobId, &Promised>) -> Vec<Held> {
         let is_gone = |job: JobId| cluster.ended.iter().any(|ended| ended.id.job == job && ended.job.start.is_none());
         let has_left = |job: JobId| match admitted.get(&job) {
             Some(admitted) => admitted.job.is_fixed(),

@@ -17,9 +17,7 @@ use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
 use upkeep::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, UPDATE_DELAY, Wanted, noted};
 
 use crate::clock::now;
-use crate::known::admitted::Admitted;
-use crate::known::promised::Seen;
-use crate::known::reserved::Reserved;
+use crate::known::promised::{Promised, Seen};
 use crate::metrics::changes::{ChangeMetrics, ChangeOutcome};
 use crate::read::queue_reader;
 
@@ -60,7 +58,7 @@ pub(super) struct Change {
 
 impl Change {
     /// What is wanted of a job with a reservation, as of `now`; its records are sealed by `key`.
-    pub(super) fn new(reserved: &Reserved, wanted: &Wanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
+    pub(super) fn new(reserved: &Promised, wanted: &Wanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
         let action = |step: Step| match step {
             Step::Cancel => Some(Action::Cancel),
             Step::Update { begin, limit, shortest_limit, record } => {
@@ -89,7 +87,7 @@ impl Change {
     }
 
     /// What is wanted of a job that was admitted with a deadline, as of `now`.
-    pub(super) fn of_admitted(admitted: &Admitted, wanted: AdmissionWanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
+    pub(super) fn of_admitted(admitted: &Promised, wanted: AdmissionWanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
         let action = match wanted.step(&admitted.job, now) {
             AdmissionStep::Cancel => Some(Action::Cancel),
             AdmissionStep::Update(AdmissionUpdate { deadline, shortest_limit, site_factor, note, record }) => {

@@ -4,8 +4,7 @@ mod queue;
 
 use std::sync::Arc;
 
-use crate::known::admitted::Admitted;
-use crate::known::reserved::Reserved;
+use crate::known::promised::Promised;
 use crate::known::shared_nodes::SharedNodes;
 use job_types::job::{EndedJob, Job};
 use job_types::record::SealKey;
@@ -37,9 +36,9 @@ pub(crate) struct Cluster {
     /// Nodes whose CPUs jobs share, by the partition that shares them.
     pub(crate) shared_nodes: SharedNodes,
     /// Jobs that carry a reservation.
-    pub(crate) reserved: Vec<Reserved>,
+    pub(crate) reserved: Vec<Promised>,
     /// Jobs that were admitted with a deadline.
-    pub(crate) admitted: Vec<Admitted>,
+    pub(crate) admitted: Vec<Promised>,
     /// The submissions of the last minutes that became jobs.
     pub(crate) submissions: Arc<SeenSubmissions>,
     /// How slurmctld makes the priorities of jobs.

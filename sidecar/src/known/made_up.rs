@@ -12,7 +12,7 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{Access, Node, NodeState, Partition, PendingReason, Priorities, QueuedJob, Reservation, Sharing};
 
 use crate::known::cluster::{Cluster, Ended, Queue};
-use crate::known::promised_jobs::promised_jobs;
+use crate::known::promised_jobs::PromisedJobs;
 
 pub(crate) const NOW: i64 = 1_800_000_000;
 
@@ -95,7 +95,7 @@ pub(crate) fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Clu
         [0, 2, 3, 4, 5].map(|index| node(index, if index == 3 { NodeState::Unavailable } else { NodeState::Busy })).to_vec();
     let queue = Queue::new(&nodes, reservations, jobs, &mut HashSet::new());
     let size = |job: &QueuedJob| Size { nodes: job.nodes, cpus: job.cpus };
-    let (_, admitted) = promised_jobs(jobs, size, false);
+    let PromisedJobs { admitted, .. } = PromisedJobs::new(jobs, size, false);
     let (jobs, ended) = (Vec::new(), Vec::new());
     Cluster {
         shared_nodes: Default::default(),

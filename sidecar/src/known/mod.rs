@@ -1,7 +1,6 @@
 //! What the daemon knows, as the values that its rooms hand to each other: the cluster with its
 //! jobs, what was promised to them, and what is kept over a restart.
 
-pub(crate) mod admitted;
 pub(crate) mod awaited;
 pub(crate) mod checkpoint;
 pub(crate) mod cluster;
@@ -11,7 +10,6 @@ pub(crate) mod names;
 pub(crate) mod privacy;
 pub(crate) mod promised;
 pub(crate) mod promised_jobs;
-pub(crate) mod reserved;
 pub(crate) mod rule_load_report;
 pub(crate) mod seen;
 pub(crate) mod shared_nodes;

@@ -1,22 +1,23 @@
 //! Jobs in the queue to which something was promised, as their records and slurmctld have them.
 
+use job_types::joint::JointJobs;
 use job_types::promise::Promise;
 use job_types::record::Record;
-use job_types::time::UnixTime;
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
+use snapshot_writer::ReservedCpus;
 
-/// What is looked at of such a job, whatever was promised.
-#[derive(Debug)]
+/// A job to which something was promised, and what a change of it has to find unchanged.
+#[derive(Debug, Clone)]
 pub(crate) struct Promised {
-    pub(crate) record: Record,
+    pub(crate) job: upkeep::QueuedJob,
+    pub(crate) seen: Seen,
     /// What somebody else has written behind the record.
     pub(crate) rest: String,
-    pub(crate) seen: Seen,
-    /// When it started, where it runs.
-    pub(crate) started: Option<UnixTime>,
-    /// Whether it is held, waits for other jobs, or is suspended.
-    pub(crate) is_blocked: bool,
+    /// The jobs of which one is enough, itself among them.
+    pub(crate) joint: Option<JointJobs>,
 }
 
 /// What is looked at again right before a change: whatever of it has become something else, the
@@ -79,8 +80,9 @@ impl Seen {
 
 impl Promised {
     /// `None` for a job without a promise, of which there are most, for an array, and for a job
-    /// that neither waits nor runs.
-    pub(crate) fn of(job: &QueuedJob) -> Option<Self> {
+    /// that neither waits nor runs. `size` is the size that it has or asks for;
+    /// `accounting_is_enforced` is whether slurmctld holds jobs to limits of accounting.
+    pub(crate) fn new(job: &QueuedJob, size: impl FnOnce(&QueuedJob) -> Size, accounting_is_enforced: bool) -> Option<Self> {
         let (waits, is_suspended) = match job.state {
             JobState::Pending => (true, false),
             JobState::Running => (false, false),
@@ -92,12 +94,42 @@ impl Promised {
         if job.array_job_id.is_some() {
             return None;
         }
-        Some(Self {
-            record,
-            rest: rest.to_owned(),
-            seen: Seen::of(job),
+        let queued = upkeep::QueuedJob {
+            id: job.job_id,
+            user: job.user_id,
+            partition: job.partition.clone(),
+            account: job.account.clone(),
+            qos: job.qos.clone(),
+            size: size(job),
+            whole_nodes: job.exclusive,
+            limit: job.time_limit_seconds.map(Seconds),
+            shortest_limit: job.shortest_limit_seconds.map(Seconds),
+            eligible: job.eligible.map(UnixTime),
             started: if waits { None } else { Some(UnixTime(job.started?)) },
+            suspended: Seconds(job.suspended_seconds),
             is_blocked: is_suspended || (waits && (job.priority == 0 || job.has_dependency)),
-        })
+            restarts: job.restarts,
+            priority: job.priority,
+            site_factor: job.site_factor,
+            slurm_deadline: job.deadline.map(UnixTime),
+            accounting_is_enforced,
+            record,
+        };
+        let joint = job.comment.as_deref().and_then(JointJobs::of_comment);
+        Some(Self { job: queued, seen: Seen::of(job), rest: rest.to_owned(), joint })
+    }
+
+    /// Whether it runs in that partition, or that is the first of those that it waits for.
+    pub(crate) fn is_in(&self, partition: &str) -> bool {
+        self.job.partition.as_deref().and_then(|partitions| partitions.split(',').next()) == Some(partition)
+    }
+
+    /// What a reservation takes, as the snapshot describes it; `None` where its record says too
+    /// little, and for a job that something else keeps from becoming eligible.
+    pub(crate) fn reserved_cpus(&self) -> Option<ReservedCpus> {
+        let upkeep::QueuedJob { size, eligible, started, record, .. } = &self.job;
+        let promise = Promise::standing(record)?.reservation()?;
+        let until = UnixTime(promise.at.0.checked_add(promise.own_limit?.0)?);
+        Some(ReservedCpus { from: started.or(*eligible)?, until, cpus: size.cpus })
     }
 }

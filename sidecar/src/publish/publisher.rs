@@ -20,7 +20,7 @@ use snapshot_writer::{Origin, PartitionState, SharedNodeState, write};
 use crate::failure::Failure;
 use crate::known::cluster::{Cluster, Ended, QueuedRun};
 use crate::known::names::PartitionIndices;
-use crate::known::reserved::Reserved;
+use crate::known::promised::Promised;
 use crate::known::shared_nodes::ForecastSharer;
 use crate::known::slurm_reservations;
 use crate::plan::Question;
@@ -347,7 +347,12 @@ fn partition_states(
             pending_jobs: pending().fold(0, |sum: u32, job| sum.saturating_add(job.run.tasks)),
             pending_cpus: pending().map(|job| u64::from(job.size.cpus)).sum(),
             coming: jobs.iter().filter_map(|job| job.coming(now)).collect(),
-            reserved: cluster.reserved.iter().filter(|reserved| reserved.is_in(&partition.name)).filter_map(Reserved::cpus).collect(),
+            reserved: cluster
+                .reserved
+                .iter()
+                .filter(|reserved| reserved.is_in(&partition.name))
+                .filter_map(Promised::reserved_cpus)
+                .collect(),
             limits: limits.clone(),
             slurm_reservations: slurm_reservations.remove(partition.name.as_str()).unwrap_or_default(),
             shared_nodes: shared_nodes.unwrap_or_default(),

@@ -9,7 +9,7 @@ use predictor_core::decisions::limits::AccountingLimits;
 use slurm_sys::client::controller::{Node, Partition, Priorities, QueuedJob, Reservation};
 
 use crate::known::cluster::{Cluster, Queue};
-use crate::known::promised_jobs::promised_jobs;
+use crate::known::promised_jobs::PromisedJobs;
 use crate::known::shared_nodes::SharedNodes;
 use crate::known::submissions::Submissions;
 use crate::read::limits;
@@ -46,7 +46,7 @@ impl Conversion {
     pub(super) fn cluster(&mut self, answers: Answers) -> Cluster {
         let Answers { read_at, controller_ahead, partitions, nodes, reservations, queue, limits, priorities, record_key } = answers;
         let names = &mut self.names;
-        let (reserved, admitted) = promised_jobs(&queue, asked, priorities.enforces_limits);
+        let PromisedJobs { reserved, admitted } = PromisedJobs::new(&queue, asked, priorities.enforces_limits);
         Cluster {
             read_at,
             controller_ahead,

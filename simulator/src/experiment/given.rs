@@ -8,7 +8,7 @@ use job_types::record::Record as PromiseRecord;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::site::Site;
 use predictor_core::forecasts::forecast::WaitForecaster;
-use upkeep::{ReservedJob, Step, upkeep};
+use upkeep::{QueuedJob, Step, upkeep};
 
 use super::parts::Reviewed;
 use crate::engine::{Job, JobIndex, Record, Revised};
@@ -21,7 +21,7 @@ const LOOKS: i64 = 4;
 #[derive(Debug, Clone)]
 struct Given {
     /// The job as slurmctld would have it now, with its record.
-    job: ReservedJob,
+    job: QueuedJob,
     /// The reserved time.
     at: UnixTime,
     /// When it is looked at next.
@@ -54,24 +54,7 @@ impl GivenReservations {
     /// A job is given a reservation for `at`. `asked` is the job as it was asked for, in its
     /// partition, and `record` is what the submit filter writes into it.
     pub(super) fn add(&mut self, index: JobIndex, asked: &Job, at: UnixTime, record: PromiseRecord, now: UnixTime) {
-        let affiliation = record.affiliation.clone().unwrap_or_default();
-        let job = ReservedJob {
-            id: JobId(index),
-            user: asked.user,
-            partition: affiliation.partition,
-            account: affiliation.account,
-            qos: affiliation.qos,
-            size: record.promised_size(),
-            whole_nodes: false,
-            limit: record.last_limit(),
-            shortest_limit: None,
-            eligible: record.last_begin(),
-            started: None,
-            is_blocked: false,
-            is_requeued: false,
-            accounting_is_enforced: false,
-            record,
-        };
+        let job = QueuedJob::as_recorded(JobId(index), asked.user, record);
         self.given.insert(index, Given { job, at, look: None });
         self.look_later(index, now);
     }

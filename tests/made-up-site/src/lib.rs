@@ -27,7 +27,7 @@ use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::Snapshot;
 use snapshot_writer::{Origin, PartitionState, RunningJob, write};
-use upkeep::ReservedJob;
+use upkeep::QueuedJob;
 
 /// A present, for tests that need no clock.
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
@@ -219,29 +219,13 @@ pub fn submission(nodes: u32, asked: UserOptions) -> Submission<'static> {
 /// A job of an hour on 4 nodes as the filter wrote it, reserved with 0.9 for four hours from
 /// [`NOW`].
 #[must_use]
-pub fn reserved_job(site: &Cluster) -> ReservedJob {
+pub fn reserved_job(site: &Cluster) -> QueuedJob {
     let success_probability = Some(SuccessProbability::AtLeast(0.9));
     let submission = submission(4, UserOptions { reserve_at: Some(NOW.0 + 4 * 3_600), success_probability, ..UserOptions::default() });
     let situation = site.situation(&submission);
     let decision = decide(&situation);
-    let changes = decision.changes();
-    ReservedJob {
-        id: JobId(1),
-        user: UserId(USER),
-        partition: Some("batch".to_owned()),
-        account: None,
-        qos: None,
-        size: Size { nodes: 4, cpus: 16 },
-        whole_nodes: true,
-        limit: changes.limit,
-        shortest_limit: None,
-        eligible: changes.begin,
-        started: None,
-        is_blocked: false,
-        is_requeued: false,
-        accounting_is_enforced: true,
-        record: decision.record(&situation, 7),
-    }
+    let job = QueuedJob::as_recorded(JobId(1), UserId(USER), decision.record(&situation, 7));
+    QueuedJob { partition: Some("batch".to_owned()), whole_nodes: true, accounting_is_enforced: true, ..job }
 }
 
 /// A submission to `batch` as it meets a snapshot at [`NOW`], with nothing decided since.

@@ -1,0 +1,107 @@
+//! A job in the queue to which something was promised.
+
+use job_types::number::{JobId, UserId};
+use job_types::record::{Affiliation, Changed, Record};
+use job_types::size::Size;
+use job_types::time::{Seconds, UnixTime};
+
+/// A job in the queue that carries the record of a promise, a reserved time or an admission with a
+/// deadline, as slurmctld has it now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueuedJob {
+    /// Its number.
+    pub id: JobId,
+    /// Its user.
+    pub user: UserId,
+    /// Its partitions, separated by commas.
+    pub partition: Option<String>,
+    /// Its account.
+    pub account: Option<String>,
+    /// Its quality of service.
+    pub qos: Option<String>,
+    /// Its size.
+    pub size: Size,
+    /// Whether it gets whole nodes.
+    pub whole_nodes: bool,
+    /// Its time limit; `None` is unlimited.
+    pub limit: Option<Seconds>,
+    /// The shortest time limit that backfilling may cut it back to.
+    pub shortest_limit: Option<Seconds>,
+    /// When it becomes or became eligible; `None` where something else keeps it from that.
+    pub eligible: Option<UnixTime>,
+    /// When it started, where it runs.
+    pub started: Option<UnixTime>,
+    /// For how much of the time since then it was suspended.
+    pub suspended: Seconds,
+    /// Whether it is held, waits for other jobs, or is suspended.
+    pub is_blocked: bool,
+    /// How often it was put back into the queue after it had started.
+    pub restarts: u32,
+    /// The priority that it has now; 0 is held.
+    pub priority: u32,
+    /// Its factor of the site, of which 0 is none.
+    pub site_factor: i64,
+    /// Slurm's own deadline.
+    pub slurm_deadline: Option<UnixTime>,
+    /// Whether slurmctld holds jobs to the limits of qualities of service and associations
+    /// (`AccountingStorageEnforce`).
+    pub accounting_is_enforced: bool,
+    /// Its record.
+    pub record: Record,
+}
+
+impl QueuedJob {
+    /// A job with this record and the rest as it is right after a submission that nothing keeps
+    /// waiting: of the size that was promised, with the last begin and time limit in the record, and
+    /// in the partition, account and quality of service that the record names.
+    #[must_use]
+    pub fn as_recorded(id: JobId, user: UserId, record: Record) -> Self {
+        let Affiliation { partition, account, qos } = record.affiliation.clone().unwrap_or_default();
+        Self {
+            id,
+            user,
+            partition,
+            account,
+            qos,
+            size: record.promised_size(),
+            whole_nodes: false,
+            limit: record.last_limit(),
+            shortest_limit: None,
+            eligible: record.last_begin(),
+            started: None,
+            suspended: Seconds::ZERO,
+            is_blocked: false,
+            restarts: 0,
+            priority: 1,
+            site_factor: 0,
+            slurm_deadline: None,
+            accounting_is_enforced: false,
+            record,
+        }
+    }
+
+    /// The partition, account and quality of service that it has now.
+    #[must_use]
+    pub fn affiliation(&self) -> Affiliation {
+        Affiliation { partition: self.partition.clone(), account: self.account.clone(), qos: self.qos.clone() }
+    }
+
+    /// Whether it was put back into the queue after it had started.
+    #[must_use]
+    pub fn is_requeued(&self) -> bool {
+        self.restarts > 0
+    }
+
+    /// Whether its user has made it larger than the promise was given for, while it waits for its
+    /// first start.
+    pub(super) fn is_larger_than_promised(&self) -> bool {
+        let promised = self.record.promised_size();
+        let waits = self.started.is_none() && !self.is_requeued();
+        waits && (self.size.nodes > promised.nodes || self.size.cpus > promised.cpus)
+    }
+
+    /// What the daemon has changed in it.
+    pub(super) fn changed(&self) -> Option<&Changed> {
+        self.record.changed.as_ref()
+    }
+}
