@@ -8,9 +8,6 @@ use job_types::tres::Amounts;
 use predictor_core::decisions::limits::{AccountingLimits, AssociationLimits, Caps, JobLimits, NodeSizes, PartitionLimits, Qos, QosRules};
 use slurm_sys::client::controller::{Accounts, AssociationRecord, Node, NodeState, Partition, QosRecord};
 
-/// The quality of service of jobs that name none, where no association says another
-/// (src/common/assoc_mgr.c, `assoc_mgr_get_default_qos_info`).
-const DEFAULT_QOS: &str = "normal";
 /// Accounts stand at most this deep below each other: a longer chain is a circle.
 const DEEPEST: usize = 64;
 
@@ -34,13 +31,11 @@ fn caps(wall_seconds: Option<i64>, most: Amounts, per_node: Amounts, minutes: &[
 /// What slurmctld says of qualities of service and associations, in the snapshot's terms.
 pub(crate) fn accounting(accounts: &Accounts) -> AccountingLimits {
     let by_id: HashMap<u32, &AssociationRecord> = accounts.associations.iter().map(|record| (record.id, record)).collect();
-    let root = accounts.associations.iter().find(|record| record.is_account && record.account == "root");
-    let normal = accounts.qos.iter().find(|qos| qos.name == DEFAULT_QOS).map(|qos| qos.id);
-    let fallback = root.and_then(|root| root.default_qos).or(normal);
+    let default_qos = accounts.default_qos();
     let associations = accounts.associations.iter().filter(|record| record.is_account || record.user_id.is_some());
     AccountingLimits {
         qos: accounts.qos.iter().map(qos).collect(),
-        associations: associations.map(|record| association(record, &by_id, fallback)).collect(),
+        associations: associations.map(|record| association(record, &by_id, default_qos(record))).collect(),
     }
 }
 
@@ -71,21 +66,17 @@ fn qos(record: &QosRecord) -> Qos {
 }
 
 /// An association with the caps on groups of all accounts above it, of which each holds.
-fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationRecord>, fallback: Option<QosId>) -> AssociationLimits {
+fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationRecord>, default_qos: Option<QosId>) -> AssociationLimits {
     let above = std::iter::successors(Some(record), |below| by_id.get(&below.parent).copied());
     let none = Amounts::default();
     let group =
         above.take(DEEPEST).map(|record| caps(record.group_wall_seconds, record.group_resources, none, &record.group_resource_minutes));
-    let only_allowed = match record.allowed_qos.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    };
     AssociationLimits {
         user: record.user_id,
         account: record.account.clone(),
         partition: record.partition.clone(),
         is_default: record.is_default,
-        default_qos: record.default_qos.or(only_allowed).or(fallback),
+        default_qos,
         limits: JobLimits {
             job: caps(record.max_wall_seconds, record.max_resources, record.max_resources_per_node, &[record.max_resource_minutes]),
             group: group.fold(Caps::default(), Caps::and),

@@ -66,9 +66,10 @@ fn of(accounts: &Accounts, partitions: &[Partition]) -> SiteTables {
         let least = qos.min_resources;
         (qos.name.clone(), Limits { min_cpus: signed(least.cpus), min_nodes: signed(least.nodes), ..limits })
     });
+    let default_qos = accounts.default_qos();
     let associations = accounts.associations.iter().filter_map(|record| {
         let limits = limits(record.max_wall_seconds, record.max_resources, record.max_resources_per_node, record.group_resources);
-        let default_qos = record.default_qos.and_then(|id| names.get(&id)).map(|name| (*name).to_owned());
+        let default_qos = default_qos(record).and_then(|id| names.get(&id)).map(|name| (*name).to_owned());
         Some((key(record)?, Limits { default_qos, ..limits }))
     });
     let users = accounts.users.iter().map(|user| {
@@ -215,7 +216,7 @@ mod tests {
             ],
             associations: vec![
                 association("physics", None, None, None),
-                association("physics", Some("anna"), None, Some(1)),
+                association("physics", Some("anna"), None, Some(2)),
                 association("physics", Some("anna"), Some("gpu"), None),
             ],
             users: vec![UserRecord {
@@ -236,7 +237,8 @@ mod tests {
         assert_eq!((tables.qos["relative"].max_cpus, tables.qos["relative"].min_nodes), (None, None), "percentages are no amounts");
         let keys: Vec<&str> = tables.associations.keys().map(String::as_str).collect();
         assert_eq!(keys, ["physics", "physics/anna", "physics/anna/gpu"]);
-        assert_eq!(tables.associations["physics/anna"].default_qos.as_deref(), Some("normal"));
+        assert_eq!(tables.associations["physics/anna"].default_qos.as_deref(), Some("relative"), "as it is set there");
+        assert_eq!(tables.associations["physics"].default_qos.as_deref(), Some("normal"), "as slurmctld gives it where none is set");
         assert_eq!((tables.associations["physics"].max_cpus, tables.associations["physics"].group_nodes), (Some(64), Some(10)));
         let gpu = &tables.partitions["gpu"];
         assert_eq!((gpu.is_default, gpu.state.as_str(), gpu.max_time, gpu.default_time), (true, "DRAIN", Some(86_400), None));

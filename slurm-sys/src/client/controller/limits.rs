@@ -24,6 +24,10 @@ const GREATEST_FACTOR: f64 = 1e9;
 /// whether there are some is told of them.
 const RELATIVE: u32 = 1 << 10;
 
+/// The quality of service of jobs that name none, where no association says another
+/// (src/common/assoc_mgr.c, `assoc_mgr_get_default_qos_info`).
+const DEFAULT_QOS: &str = "normal";
+
 /// A quality of service. Durations are seconds; `None` is no limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QosRecord {
@@ -127,6 +131,24 @@ pub struct Accounts {
     pub associations: Vec<AssociationRecord>,
     /// The users.
     pub users: Vec<UserRecord>,
+}
+
+impl Accounts {
+    /// Which quality of service slurmctld gives a job of an association that names none: the one
+    /// that is set there, or else the only one that it may use, or else the one that is set for the
+    /// account `root`, or else `normal`.
+    pub fn default_qos(&self) -> impl Fn(&AssociationRecord) -> Option<QosId> + use<> {
+        let root = self.associations.iter().find(|record| record.is_account && record.account == "root");
+        let normal = self.qos.iter().find(|qos| qos.name == DEFAULT_QOS).map(|qos| qos.id);
+        let fallback = root.and_then(|root| root.default_qos).or(normal);
+        move |record| {
+            let only_allowed = match record.allowed_qos.as_slice() {
+                [only] => Some(*only),
+                _ => None,
+            };
+            record.default_qos.or(only_allowed).or(fallback)
+        }
+    }
 }
 
 /// The qualities of service, the associations and the users that slurmctld knows. The caller must
