@@ -104,7 +104,7 @@ fn main() {
         fail(&format!("{found} has no libslurm.so beside it: install Slurm's development files, or set SLURM_LIB_DIR to its directory"));
     };
     println!("cargo::rustc-env=QUEUECAST_LIBSLURM={name}");
-    // For tests: those of this program run it again; those of the plugins take the place of the
+    // For tests: tests of this program run it again, and tests of the plugins take the place of the
     // program that loads them.
     println!("cargo::rustc-env=BUILD_TARGET={}", env::var("TARGET").unwrap_or_default());
     println!("cargo::metadata=library={}", library.display());
@@ -197,8 +197,8 @@ fn library(include: &Path) -> Option<(PathBuf, String)> {
     (!number.is_empty()).then(|| (library, format!("libslurm.so.{number}")))
 }
 
-/// Where a distribution or a site's own prefix keeps libraries that belong to headers in
-/// `<prefix>/include`.
+/// Returns the directories in which a distribution or a site's own prefix keeps libraries that
+/// belong to headers in `<prefix>/include`.
 fn beside(include: &Path) -> Vec<PathBuf> {
     let prefix = include.parent().unwrap_or(include);
     let part = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();

@@ -77,7 +77,7 @@ fn read(
     options::read(given, twin, now, &formats)
 }
 
-/// One option as its user would write it, from its control variable and canonical value.
+/// Writes one option as its user would write it, from its control variable and canonical value.
 pub(crate) fn as_written(variable: &str, canonical: &str) -> String {
     let Some(option) = UserOption::by_variable(variable) else { return format!("{variable}={canonical}") };
     if option.placeholder.is_none() {

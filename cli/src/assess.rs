@@ -156,7 +156,7 @@ struct Report {
 }
 
 impl Arguments {
-    /// Where the past comes from, as messages call it.
+    /// Names the source of the past, as messages call it.
     fn source(&self) -> String {
         self.past.as_ref().map_or_else(|| "slurmdbd".to_owned(), |path| path.display().to_string())
     }

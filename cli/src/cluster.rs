@@ -55,7 +55,7 @@ impl ClusterArguments {
             Some(directory) => installation.with_directory(directory),
             None => installation,
         };
-        // Without a snapshot there is nothing that could be of another cluster.
+        // Without a snapshot there is nothing that could belong to another cluster.
         let Ok(snapshot) = installation.snapshot() else { return Ok(installation) };
         let found = snapshot.provenance().cluster.to_owned();
         if found == named.name {

@@ -60,9 +60,9 @@ impl Key {
 /// A column of a table whose rows are made of `R`.
 #[derive(Debug)]
 pub(crate) struct Column<R> {
-    /// Its name: that of squeue -O in small letters, where squeue has it.
+    /// The name of the column: that of squeue -O in small letters, if squeue has the column.
     pub(crate) name: &'static str,
-    /// squeue's letter for it in -o and -S, where squeue has one.
+    /// The letter of the column in squeue -o and -S; `None` if squeue has none.
     pub(crate) letter: Option<char>,
     /// What stands above it: squeue's, where squeue has it.
     pub(crate) header: &'static str,
@@ -87,8 +87,8 @@ struct Chosen<R: 'static> {
 enum Form {
     /// Each as wide as its widest cell.
     Table,
-    /// One behind the other, with the text that was asked for in between, and this before the
-    /// first.
+    /// The columns stand one behind the other, with the requested text in between. This text stands
+    /// before the first column.
     Line(String),
 }
 

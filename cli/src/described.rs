@@ -72,7 +72,8 @@ impl JobReport {
         text
     }
 
-    /// In which unit its user counts it: as [`Submission::unit`].
+    /// Returns the unit in which the user counts the job ([`Submission::unit`]), and how many the
+    /// job has.
     pub(crate) fn counts_in(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> (Unit, u32) {
         let unit = situation.submission.unit();
         (unit, situation.submission.size(&situation.partition).count(unit))
@@ -150,7 +151,7 @@ pub(crate) fn notes(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Vec<St
     if let Some(longest) = partition.max_time.filter(|longest| limit.is_none_or(|limit| limit > *longest)) {
         notes.push(format!("the time limit is longer than the partition's longest, {longest}"));
     }
-    // Of a job that is admitted the field is taken out.
+    // For a job that is admitted, the field is taken out.
     let is_slurms = policy.admission == Admission::Off || mode_of(&submission.asked, policy) < Mode::Enforce;
     let earliest = submission.begin.map_or(*now, |begin| begin.max(*now));
     if let Some((deadline, limit)) = submission.deadline.zip(limit)

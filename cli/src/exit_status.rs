@@ -57,7 +57,8 @@ fn of(failure: &Failure) -> u8 {
 /// The exit status by who of Slurm did not answer.
 fn not_there(error: &ClientError) -> Option<u8> {
     match error {
-        // Without libslurm and slurm.conf nobody can be asked, and slurmctld is the first that is.
+        // Without libslurm and slurm.conf no daemon can be asked. That counts as no slurmctld,
+        // because slurmctld is asked first.
         ClientError::Controller { .. } | ClientError::Library { .. } | ClientError::Configuration { .. } | ClientError::Reader { .. } => {
             Some(NO_SLURMCTLD)
         }

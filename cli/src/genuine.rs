@@ -24,7 +24,7 @@ pub(crate) enum Genuine {
 }
 
 impl Genuine {
-    /// By the key in a state directory, where there is one that can be read.
+    /// Tells genuine records by the key in a state directory, if it has a key that can be read.
     pub(crate) fn at(installation: &Installation) -> Self {
         match record_key::read(&installation.directory.join(RECORD_KEY)) {
             Ok(key) => Self::ByKey(key),

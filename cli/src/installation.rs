@@ -1,4 +1,4 @@
-//! Where the snapshot, the kill switch and the counters are, and the snapshot itself.
+//! The places of the snapshot, the kill switch and the counters, and the snapshot itself.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -116,18 +116,18 @@ impl Installation {
         self.directory.join(SNAPSHOT)
     }
 
-    /// The same with another state directory, of another cluster.
+    /// Returns the installation with another state directory, that of another cluster.
     pub(crate) fn with_directory(self, directory: PathBuf) -> Self {
         Self { directory, ..self }
     }
 
-    /// Where the kill switch is, while it is on.
+    /// Returns the path of the kill switch; `None` while it is off.
     pub(crate) fn kill_switch(&self) -> Option<PathBuf> {
         let path = self.directory.join(KILL_SWITCH);
         path.symlink_metadata().is_ok().then_some(path)
     }
 
-    /// Where the filter's counters are.
+    /// Returns the path of the filter's counters.
     pub(crate) fn counters_path(&self) -> PathBuf {
         self.directory.join(COUNTERS)
     }
@@ -142,7 +142,7 @@ impl Installation {
         DataFile::decode(read_owned(&self.directory.join(RULES_DATA), data::LARGEST).ok()?).ok()
     }
 
-    /// Where it is kept whose submissions were refused for their deadlines.
+    /// Returns the path of the file that notes whose submissions were refused for their deadlines.
     pub(crate) fn refusals_path(&self) -> PathBuf {
         self.directory.join(REFUSALS)
     }
@@ -187,7 +187,8 @@ impl Installation {
         }
     }
 
-    /// As [`Installation::snapshot`], for a command that can't do anything without it.
+    /// Returns the snapshot like [`Installation::snapshot`], for a command that can't do anything
+    /// without it.
     pub(crate) fn needed_snapshot(&self) -> Result<Snapshot<Vec<u8>>, Failure> {
         self.snapshot().map_err(|none| match &self.configuration_error {
             Some(error) => Failure::Input(NoSnapshotHere { none, configuration: error.to_string() }.into()),

@@ -26,9 +26,9 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// To the first place of the screen.
 const HOME: &str = "\x1b[H";
-/// Nothing more in this line.
+/// Clears the rest of the line.
 const REST_OF_LINE: &str = "\x1b[K";
-/// Nothing more below.
+/// Clears the screen below.
 const REST_OF_SCREEN: &str = "\x1b[J";
 /// Lines of a terminal that does not say how many it has.
 const USUAL_LINES: u16 = 24;

@@ -19,7 +19,7 @@ pub(crate) enum NoSnapshot {
     /// The snapshot can't be read.
     #[error("{}: {}", .0.display(), .1)]
     Unreadable(PathBuf, io::Error),
-    /// Others than its owner may write it, so that the filter does not trust it.
+    /// Users other than its owner may write the snapshot, so that the filter does not trust it.
     #[error("{}: others than its owner may write it, so the filter does not use it; `chmod go-w` it", .0.display())]
     Untrusted(PathBuf),
     /// The file is not a snapshot that can be used.
@@ -30,7 +30,7 @@ pub(crate) enum NoSnapshot {
     Damaged(PathBuf, SnapshotError),
 }
 
-/// The same, where the configuration that would say where to look cannot be used either.
+/// The lack of a snapshot, if the configuration that would say where to look cannot be used either.
 #[derive(Debug, Error)]
 #[error("{none} ({configuration})")]
 pub(crate) struct NoSnapshotHere {

@@ -25,7 +25,7 @@ pub(crate) struct PolicyReport {
 
 impl From<&Policy> for PolicyReport {
     fn from(policy: &Policy) -> Self {
-        // Without the pattern a new rule would be forgotten here.
+        // The pattern makes sure that a new rule is not forgotten here.
         let Policy {
             mode,
             mold,

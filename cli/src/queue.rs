@@ -213,7 +213,7 @@ impl JobReport {
             && wanted.means_job(self.job_id, queued.and_then(|queued| queued.array_job_id))
     }
 
-    /// Its user for people.
+    /// Returns the job's user as people know them.
     fn user(&self) -> String {
         self.user_name.clone().unwrap_or_else(|| self.user.to_string())
     }

@@ -163,7 +163,8 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
 }
 
 impl ReservationReport {
-    /// Of a job that has a reservation and has not ended.
+    /// Reports on the reservation of a job that has not ended; `None` if it has no reservation or
+    /// has ended.
     fn of(job: &QueuedJob, snapshot: Option<&Snapshot<Vec<u8>>>, expected: &BTreeMap<JobId, i64>, now: UnixTime) -> Option<Self> {
         if !matches!(job.state, JobState::Pending | JobState::Requeued | JobState::Running | JobState::Suspended | JobState::Completing) {
             return None;

@@ -172,7 +172,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let asked = UserOptions { reserve_at: Some(at.0), early_start: arguments.early_start, ..UserOptions::default() };
     let more: Vec<String> = arguments.sbatch.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut described = arguments.job.clone();
-    // With a command of sbatch behind -- that is what describes the job.
+    // If a command of sbatch follows `--`, it describes the job.
     let not_read = if more.is_empty() { described.take_standard_input().context("standard input").map_err(Failure::Input)? } else { None };
     let job = described.job(&more, &AskedArguments::default(), now).map_err(Failure::Input)?.asking(asked.clone());
     if !arguments.clusters.is_empty() {

@@ -19,9 +19,9 @@ use slurm_sys::client::{self, AccountingConnection, EndedJobRecord, JobState, Wi
 pub(crate) struct SlurmdbdJobs<'a> {
     /// The cluster; `None` is the one that slurm.conf names.
     pub(crate) cluster: Option<&'a str>,
-    /// Those that ended in this stretch, in Unix seconds, its end excluded.
+    /// The stretch in which the jobs ended, in Unix seconds, its end excluded.
     pub(crate) ended: Range<i64>,
-    /// Processors of the machine; `None`: those that slurmctld counts now.
+    /// Processors of the machine; if `None`, those that slurmctld counts now.
     pub(crate) processors: Option<u64>,
     /// Whether the header tells the names of the partitions.
     pub(crate) with_partition_names: bool,
@@ -34,7 +34,7 @@ pub(crate) struct SlurmdbdJobs<'a> {
 ///
 /// slurmdbd can't be asked, or has no job of that time.
 pub(crate) fn read_slurmdbd(jobs: &SlurmdbdJobs<'_>) -> anyhow::Result<(Log, Remarks)> {
-    // Before libslurm can end the process for a slurm.conf that it cannot use.
+    // This comes before libslurm can end the process because of a slurm.conf that it cannot use.
     let site = client::site()?;
     let cluster = jobs.cluster.unwrap_or(&site.cluster);
     let mut connection = AccountingConnection::open().context("cannot connect to slurmdbd")?;
@@ -96,7 +96,7 @@ fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>, qos: &HashMap<QosI
     let cpus = requested.or(record.allocated_cpus.map(u64::from)).filter(|cpus| *cpus > 0);
     let per_cpu = |mebibytes: u64| cpus.map(|cpus| (mebibytes as f64 * 1_024.0 / cpus as f64).round());
     builder.add(&AccountedRun {
-        // As for sacct's text, where the tasks of an array may lack numbers of their own.
+        // The tasks of an array may lack numbers of their own, as in sacct's text.
         id: u64::from(record.job_id.0) << 32,
         submitted: record.submitted.map(UnixTime),
         eligible: record.eligible.map(UnixTime),
@@ -106,7 +106,7 @@ fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>, qos: &HashMap<QosI
         suspended: Seconds(record.suspended_seconds.saturating_abs()),
         allocated_cpus: record.allocated_cpus.map(u64::from),
         requested_cpus: requested,
-        // One that the record says nothing of has one, as in the daemon.
+        // A job of which the record names no node has one node, as in the daemon.
         requested_nodes: Some(record.requested_nodes.filter(|nodes| *nodes > 0).unwrap_or(record.allocated_nodes).max(1)),
         allocated_nodes: Some(record.allocated_nodes),
         requested_kilobytes_per_cpu: record.requested_memory_mebibytes.and_then(per_cpu),

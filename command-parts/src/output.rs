@@ -101,7 +101,7 @@ pub fn tell<T: Serialize>(format: FormatArguments, report: &T, text: impl FnOnce
 }
 
 impl Written {
-    /// The same, where nothing is to stand above it if `is_bare`.
+    /// Returns the text with nothing above it if `is_bare`.
     pub fn bare(self, is_bare: bool) -> Self {
         Self { is_bare: self.is_bare || is_bare, ..self }
     }
@@ -171,7 +171,7 @@ pub fn moment_and_distance(at: UnixTime, now: UnixTime) -> String {
     if distance <= Seconds::ZERO { format!("{}, {} ago", moment(at), now - at) } else { format!("{}, in {distance}", moment(at)) }
 }
 
-/// By how much something is ahead of something else, or behind.
+/// Says how far something is ahead of something else, or behind it.
 pub fn apart(ahead: Seconds) -> String {
     if ahead < Seconds::ZERO { format!("{} behind", Seconds(ahead.0.saturating_neg())) } else { format!("{ahead} ahead of") }
 }

@@ -52,8 +52,8 @@ pub struct EndedJob<A = AccountIndex, P = PartitionIndex, Q = QosIndex> {
     pub start: Option<UnixTime>,
     /// When it ended, or was cancelled.
     pub end: UnixTime,
-    /// For how much of the time between start and end its program did not run: suspended, or
-    /// waiting on its nodes for a reserved time.
+    /// Seconds between start and end in which the job's program did not run, because the job was
+    /// suspended or waited on its nodes for a reserved time.
     pub suspended: Seconds,
 }
 
@@ -93,7 +93,8 @@ impl<A, P, Q> WaitingJob<A, P, Q> {
         self.limit.unwrap_or(Seconds::ZERO)
     }
 
-    /// The same job with something else that stands for account, partition and quality of service.
+    /// Replaces how the job names its account, partition and quality of service, and keeps the
+    /// rest.
     #[must_use]
     pub fn of<B, R, S>(&self, account: B, partition: R, qos: S) -> WaitingJob<B, R, S> {
         let WaitingJob { user, size, limit, eligible, .. } = *self;
@@ -116,13 +117,13 @@ impl<A, P, Q> RunningJob<A, P, Q> {
 }
 
 impl<A, P, Q> EndedJob<A, P, Q> {
-    /// From eligibility to start; `None` where it never started.
+    /// Returns the time from eligibility to start; `None` if the job never started.
     #[must_use]
     pub fn wait(&self) -> Option<Seconds> {
         wait(self.submitted.eligible, self.start)
     }
 
-    /// From start to end, without the time that it was suspended; `None` where it never started.
+    /// Returns the time from start to end without suspensions; `None` if the job never started.
     #[must_use]
     pub fn run_time(&self) -> Option<Seconds> {
         Some(Seconds(((self.end - self.start?) - self.suspended).0.max(0)))
@@ -134,7 +135,8 @@ impl<A, P, Q> EndedJob<A, P, Q> {
         self.allocated.unwrap_or(self.submitted.size)
     }
 
-    /// The same job with something else that stands for account, partition and quality of service.
+    /// Replaces how the job names its account, partition and quality of service, and keeps the
+    /// rest.
     #[must_use]
     pub fn of<B, R, S>(&self, account: B, partition: R, qos: S) -> EndedJob<B, R, S> {
         let EndedJob { submitted, allocated, start, end, suspended } = self;
@@ -171,13 +173,13 @@ impl<A, P, Q> Job<A, P, Q> {
         }
     }
 
-    /// From eligibility to start; `None` where it has not started.
+    /// Returns the time from eligibility to start; `None` if the job has not started.
     #[must_use]
     pub fn wait(&self) -> Option<Seconds> {
         wait(self.submitted().eligible, self.start())
     }
 
-    /// From start to end, without the time that it was suspended; `None` where it never started or
+    /// Returns the time from start to end without suspensions; `None` if the job never started or
     /// has not ended.
     #[must_use]
     pub fn run_time(&self) -> Option<Seconds> {
@@ -202,7 +204,8 @@ impl<A, P, Q> Job<A, P, Q> {
         self.allocated().unwrap_or(self.submitted().size)
     }
 
-    /// The same job with something else that stands for account, partition and quality of service.
+    /// Replaces how the job names its account, partition and quality of service, and keeps the
+    /// rest.
     #[must_use]
     pub fn of<B, R, S>(&self, account: B, partition: R, qos: S) -> Job<B, R, S> {
         match self {
@@ -228,14 +231,14 @@ impl<A: Copy, P: Copy, Q: Copy> From<&EndedJob<A, P, Q>> for Job<A, P, Q> {
 }
 
 impl<A: Copy, P: Copy, Q: Copy> Job<A, P, Q> {
-    /// The same job once it has started; `allocated` is what it got, where that is another size
-    /// than it asked for.
+    /// Returns the job as one that has started. `allocated` is the size that it got; `None` if that
+    /// is the size that it asked for.
     #[must_use]
     pub fn started(&self, start: UnixTime, allocated: Option<Size>) -> Self {
         Job::Running(RunningJob { submitted: *self.submitted(), allocated, start })
     }
 
-    /// The same job once it has ended, or was cancelled while it waited.
+    /// Returns the job as one that has ended, or that was cancelled while it waited.
     #[must_use]
     pub fn ended(&self, end: UnixTime, suspended: Seconds) -> Self {
         let (submitted, allocated, start) = (*self.submitted(), self.allocated(), self.start());

@@ -35,16 +35,16 @@ pub const VARIABLE_PREFIX: &str = "QUEUECAST_";
 /// fit.
 const MOST_VALUE_BYTES: usize = 1_024;
 
-/// Which option a row of [`OPTIONS`] is.
+/// Names a row of [`OPTIONS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
     /// Choose the number of nodes.
     AutoMold,
-    /// Which numbers of nodes may be chosen.
+    /// The numbers of nodes that may be chosen.
     MoldSizes,
     /// Have the nodes at a given time.
     ReserveAt,
-    /// With which probability the nodes are to be there at that time.
+    /// The probability with which the nodes are to be there at that time.
     SuccessProbability,
     /// What to do if the nodes are there early.
     EarlyStart,
@@ -54,7 +54,7 @@ pub enum Key {
     ShellAtOnce,
     /// Start later if that is forecast to end no later.
     AutoDefer,
-    /// By how much at most.
+    /// The longest deferral.
     MaxDefer,
     /// How far queuecast may go with this job.
     Mode,
@@ -63,7 +63,7 @@ pub enum Key {
 /// One option that a user can give.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UserOption {
-    /// Which option it is.
+    /// The option that this is.
     pub key: Key,
     /// Its long name, without the leading dashes.
     pub name: &'static str,
@@ -188,7 +188,7 @@ impl UserOption {
         OPTIONS.iter().find(|option| option.variable == variable)
     }
 
-    /// Which values the option takes, in words that end a message.
+    /// Returns the values that the option takes, in words that end a message.
     #[must_use]
     pub fn accepted(&self) -> &'static str {
         match self.key {
@@ -227,9 +227,9 @@ pub enum Mode {
     Off,
     /// Decide and record; change nothing.
     Observe,
-    /// Also tell the user.
+    /// Decide, record and tell the user; change nothing.
     Advise,
-    /// Also rewrite the job.
+    /// Decide, record, tell the user and rewrite the job.
     Enforce,
 }
 
@@ -282,12 +282,12 @@ impl IfMissed {
     }
 }
 
-/// With which probability a reservation is to be kept.
+/// The probability with which a reservation is to be kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SuccessProbability {
-    /// With at least this one: greater than 0, less than 1.
+    /// At least this probability: greater than 0, less than 1.
     AtLeast(f64),
-    /// With the highest that is to be had.
+    /// The highest probability that is to be had.
     Best,
 }
 
@@ -367,11 +367,11 @@ fn unknown_if_missed(_: &str) -> UnknownWord {
 pub struct UserOptions {
     /// Choose the number of nodes.
     pub auto_mold: bool,
-    /// Which numbers of nodes may be chosen.
+    /// The numbers of nodes that may be chosen.
     pub mold_sizes: Option<MoldSizes>,
     /// When the nodes are wanted, in Unix seconds.
     pub reserve_at: Option<i64>,
-    /// With which probability they are to be there by then.
+    /// The probability with which the nodes are to be there at that time.
     pub success_probability: Option<SuccessProbability>,
     /// What to do if they are there early.
     pub early_start: Option<EarlyStart>,

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum When {
-    /// To no job, not even where its user asks for it.
+    /// The rule is applied to no job, not even if its user asks for it.
     Never,
-    /// To jobs whose users ask for it.
+    /// The rule is applied to jobs whose users ask for it.
     #[default]
     Asked,
-    /// To every job that the rule fits, unless its user says otherwise.
+    /// The rule is applied to every job that it fits, unless its user says otherwise.
     Always,
 }
 
@@ -27,21 +27,21 @@ impl When {
     }
 }
 
-/// By which rule jobs with deadlines are admitted.
+/// The rule by which jobs with deadlines are admitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Admission {
-    /// By none: a deadline is Slurm's own, and its user is told how likely it is to be kept.
+    /// No rule: a deadline is Slurm's own, and its user is told how likely it is to be kept.
     #[default]
     Off,
     /// Earliest deadline first: refused only where its time limit does not fit before the deadline.
     Edf,
     /// Shares of nodes that jobs have in common, by time limits (Sherwani et al. 2004).
     Libra,
-    /// The same, wherever no job's delay is at risk (Yeo and Buyya 2006).
+    /// Shares of nodes as in Libra, on nodes where no job's delay is at risk (Yeo and Buyya 2006).
     LibraRisk,
-    /// With the probability that the site asks for, as forecast.
+    /// The forecast probability of being done in time is at least the one that the site asks for.
     Probability,
 }
 
@@ -111,13 +111,13 @@ pub struct Policy {
     pub min_gain: f64,
     /// The time that it must at least gain as well.
     pub min_gain_time: Seconds,
-    /// By which part a deferred response must be shorter than the present one.
+    /// The part of the present response by which a deferred one must be shorter, 0 to 1.
     pub defer_threshold: f64,
     /// Longest deferral, where the user does not say.
     pub max_defer: Seconds,
-    /// By which rule jobs with deadlines are admitted.
+    /// The rule by which jobs with deadlines are admitted.
     pub admission: Admission,
-    /// What becomes of them without a forecast.
+    /// What becomes of jobs with deadlines without a forecast.
     pub admission_without_forecast: WithoutForecast,
     /// Probability with which an admitted job is to be done by its deadline.
     pub deadline_probability: f64,

@@ -80,7 +80,7 @@ pub struct AskedFor {
     /// Time limit in seconds; absent where unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_s: Option<i64>,
-    /// Its deadline.
+    /// The deadline in Unix seconds; absent if the job has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<i64>,
     /// The options that its user gave, by their variables and canonical values.
@@ -103,9 +103,9 @@ pub struct Affiliation {
 }
 
 impl Affiliation {
-    /// Whether a job with that affiliation is still what it was with this one. A job that has
-    /// started has one of the partitions that it named. What the job did not name is taken to be
-    /// another than what it has now.
+    /// Whether a job that had this affiliation has it still, where `present` is what it has now. A
+    /// job that has started has one of the partitions that it named. What the job did not name is
+    /// taken to be another than what it has now.
     #[must_use]
     pub fn holds_for(&self, present: &Affiliation) -> bool {
         let is_among = |partition: &str| self.partition.iter().flat_map(|names| names.split(',')).any(|name| name == partition);
@@ -175,28 +175,31 @@ pub struct Written {
     /// The reserved time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_at: Option<i64>,
-    /// Until when it waits on its nodes.
+    /// The time until which the job waits on its nodes, in Unix seconds; absent if it does not
+    /// wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_until: Option<i64>,
-    /// Of a reservation, and of a job that is admitted with a share of its nodes: the user's own
-    /// time limit in seconds at the size that was written, without padding and without the time
-    /// that goes by while others have the CPUs. Without it a reservation is not changed any more.
+    /// The user's own time limit in seconds at the size that was written, without padding and
+    /// without the time that goes by while others have the CPUs. Reservations have it, and jobs
+    /// that are admitted with a share of their nodes. Without it a reservation is not changed any
+    /// more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_limit_s: Option<i64>,
-    /// By which rule the job was admitted with its deadline; absent where it was not, or where
-    /// another version wrote a rule that is not known here.
+    /// The rule by which the job was admitted with its deadline. Absent if the job was not
+    /// admitted, or if another version wrote a rule that is not known here.
     #[serde_as(deserialize_as = "DefaultOnError")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admitted_by: Option<Admission>,
-    /// Of an admitted job: the deadline that is to be kept, which was taken out of Slurm's own
-    /// field.
+    /// The deadline of an admitted job in Unix seconds. It is to be kept, and was taken out of
+    /// Slurm's own field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<i64>,
-    /// Of a reservation: the probability that its user asked for, or the site's; of an admitted
-    /// job: the probability that was wanted, where its rule wants one.
+    /// The wanted probability. For a reservation it is the one that its user asked for, or else the
+    /// site's. For an admitted job it is the one that its rule wants; absent if the rule wants
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<f64>,
-    /// Of a reservation: what becomes of the job if its time passes without a start.
+    /// What becomes of a job with a reservation if its time passes without a start.
     #[serde(default, skip_serializing_if = "is_run")]
     pub if_missed: IfMissed,
 }
@@ -208,7 +211,7 @@ fn is_run(if_missed: &IfMissed) -> bool {
 /// What has been changed in a job since it was submitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
-    /// How often.
+    /// The number of times that the job was changed.
     pub count: u32,
     /// When it was changed last, or was left alone from then on, by the daemon's clock.
     pub at: UnixTime,
@@ -232,25 +235,26 @@ pub struct Changed {
     /// Somebody else has changed the job, which is left alone from then on.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stopped: bool,
-    /// Of an admitted job: its factor of the site (`site_factor` of Slurm) that was written last,
-    /// for its place in the order by deadline.
+    /// The factor of the site (`site_factor` of Slurm) of an admitted job, as it was written last
+    /// for the job's place in the order by deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_factor: Option<i64>,
-    /// What of that is for the order; the rest was there before.
+    /// The part of the factor that is for the order by deadline; the rest was there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<i64>,
-    /// The priority that the job had right before.
+    /// The priority that the job had right before the factor was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
-    /// Of an admitted job: the probability of being done by the deadline that its user was told
-    /// last since the submission; absent where nothing was told, or where nothing was known.
+    /// The probability of being done by the deadline that the user of an admitted job was told last
+    /// since the submission. Absent if nothing was told or nothing was known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_probability: Option<f64>,
-    /// How often the job had been put back into the queue when its user was told; absent where
-    /// nothing was told.
+    /// The number of times that the job had been put back into the queue when its user was told.
+    /// Absent if nothing was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_restarts: Option<u32>,
-    /// Of an admitted job: it is really late, and is ended for it by this deadline of Slurm's own.
+    /// The deadline of Slurm's own, in Unix seconds, by which an admitted job is ended because it
+    /// is really late; absent unless it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<i64>,
     /// Nodes for which the promise was renewed, because the user made the job larger.
@@ -281,8 +285,8 @@ pub struct Forecast {
     pub wait_95_s: Option<i64>,
     /// Past jobs that the wait rests on.
     pub wait_jobs: u32,
-    /// Who forecast it; absent where nobody could, none was needed, or another version wrote a
-    /// source that is not known here.
+    /// The source of the wait's forecast. Absent if there was no forecast, none was needed, or
+    /// another version wrote a source that is not known here.
     #[serde_as(deserialize_as = "DefaultOnError")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_from: Option<WaitSource>,

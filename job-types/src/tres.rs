@@ -67,15 +67,14 @@ impl Amounts {
                 (Ok(CPU), Ok(count)) => amounts.cpus = Some(count),
                 (Ok(NODE), Ok(count)) => amounts.nodes = Some(count),
                 (Ok(MEMORY), Ok(count)) => amounts.memory_mebibytes = Some(count),
-                // Of a limit that is not understood it is only known that there is one.
+                // If a limit is not understood, it is only known that there is one.
                 _ => amounts.others = true,
             }
         }
         amounts
     }
 
-    /// What is known where the amounts are percentages of what the cluster has: whether there are
-    /// some.
+    /// Keeps, of amounts that are percentages of what the cluster has, only whether there are some.
     #[must_use]
     pub fn as_percentages(self) -> Amounts {
         Amounts { others: self.cpus.is_some() || self.nodes.is_some() || self.has_others(), ..Amounts::default() }
@@ -94,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_list_of_resources_tells_the_amount_of_one() {
-        // As slurmdbd keeps what sacct shows with --format=AllocTRES, in the database's numbers.
+        // The first list is in the database's numbers, as slurmdbd keeps what sacct shows with
+        // --format=AllocTRES.
         let list = "1=16,2=64000,4=2,5=16";
         assert_eq!([CPU, MEMORY, NODE, 7].map(|number| amount_of_number(list, number)), [Some(16), Some(64_000), Some(2), None]);
         let named = "billing=16,cpu=16,gres/gpu=2,mem=62.5G,node=2";

@@ -13,7 +13,8 @@ pub fn transform(bounds_s: &[u32; PERCENTILES], wait_s: f64, part: f64) -> f64 {
     (below + part * (up_to - below)) / 100.0
 }
 
-/// At which levels a pinball loss is taken: every so many percent from that on, below 100.
+/// The levels at which a pinball loss is taken. They are the multiples of a step in percent, below
+/// 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Levels {
     /// 1, 2, ..., 99 %: all bounds that are published.
@@ -61,7 +62,8 @@ mod tests {
             assert!((pinball_s(&[0; PERCENTILES], 100.0, levels) - 50.0).abs() < 1e-9);
             assert!((pinball_s(&[100; PERCENTILES], 0.0, levels) - 50.0).abs() < 1e-9);
         }
-        // Of the even bounds at 5, 10, ..., 95 s, a wait of 0 s: 0.95 x 5 + 0.9 x 10 + ... over 19.
+        // The even bounds at 5, 10, ..., 95 s are held against a wait of 0 s: 0.95 x 5 + 0.9 x 10 +
+        // ... over 19.
         let expected = (1..20).map(|step| f64::from(100 - 5 * step) / 100.0 * f64::from(5 * step)).sum::<f64>() / 19.0;
         assert!((pinball_s(&even(), 0.0, Levels::EveryFivePercent) - expected).abs() < 1e-9);
     }

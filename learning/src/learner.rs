@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// How much is kept.
+/// The numbers of jobs and runs that a learner keeps, and its other settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnerSettings {
     /// Settings of the default predictor of waits.
@@ -87,11 +87,10 @@ impl Default for LearnerSettings {
 /// since then at as much.
 const REMEMBERED_GROUPS: Seconds = Seconds(30 * 86_400);
 
-/// How often older ones are let go of.
+/// The interval at which groups are forgotten that are not to be remembered any longer.
 const FORGETTING_INTERVAL: Seconds = Seconds(6 * 3_600);
 
-/// How many sizes of users are fitted again at a refresh, at the most: each takes about 50
-/// microseconds.
+/// The most sizes of users that are fitted again at one refresh. Each takes about 50 microseconds.
 const MOST_FITTED: usize = 500;
 
 /// The forecast that was made when a job arrived.
@@ -212,7 +211,7 @@ impl Learner {
         }
     }
 
-    /// The same without forecasts of run times, for whoever makes them elsewhere.
+    /// Drops the forecasts of run times, for whoever makes them elsewhere.
     #[must_use]
     pub fn without_run_times(self) -> Learner {
         Learner { run_times: RunTimeLearner::new(&[]), ..self }
@@ -362,7 +361,7 @@ impl Learner {
                 }
             }
         }
-        // In an order that does not depend on the map's.
+        // The runs are sorted, so that their order does not depend on the map's.
         let mut waiting: Vec<_> = waiting.into_iter().collect();
         waiting.sort_unstable_by_key(|(kin, _)| *kin);
         for (kin, (job, count)) in waiting {
@@ -505,7 +504,7 @@ impl Learner {
         self.trials.scores(partition)
     }
 
-    /// Which forecasts are in force in a partition; `None` where no job has started.
+    /// Returns which forecasts are in force in a partition; `None` if no job has started there.
     #[must_use]
     pub fn choice(&self, partition: PartitionIndex) -> Option<Choice> {
         self.trials.choice(partition)

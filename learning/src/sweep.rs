@@ -22,7 +22,7 @@ use predictor_core::forecasts::past::{
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// Where a job that has arrived stands.
+/// Whether a job that has arrived waits or runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Waiting,
@@ -161,7 +161,8 @@ impl Sweep {
         Sweep::over_rounds(jobs, cpus, bins, PUBLISHED_FOR)
     }
 
-    /// As [`Sweep::over`], where what is published stays in force for so long.
+    /// Returns what jobs saw, as [`Sweep::over`], if what is published stays in force for
+    /// `published_for`.
     ///
     /// The features of the default forecast are those that the submit filter makes from what is
     /// published, because that is all it has. The features and distributions of Hariharan et al.
@@ -226,14 +227,14 @@ impl Sweep {
         self.arrive_at(job, job.eligible)
     }
 
-    /// As [`Sweep::arrive`], of a job that is known of later than it became eligible: it sees what
-    /// is there `now`.
+    /// Adds a job as [`Sweep::arrive`] does, if it is known of later than it became eligible. The
+    /// job sees what is there `now`.
     pub fn arrive_at(&mut self, job: &WaitingJob, now: UnixTime) -> u32 {
         self.arrive_seeing(job, now, None)
     }
 
-    /// As [`Sweep::arrive_at`], of a job whose features were made from what was published then
-    /// ([`Sweep::seen`]).
+    /// Adds a job as [`Sweep::arrive_at`] does, if its features were made from what was published
+    /// then ([`Sweep::seen`]).
     pub fn arrive_seeing(&mut self, job: &WaitingJob, now: UnixTime, published: Option<&[f32]>) -> u32 {
         let (eligible, now) = (job.eligible, now.max(job.eligible));
         let row = self.arrivals.len() as u32;
@@ -303,7 +304,7 @@ impl Sweep {
         }
     }
 
-    /// As [`Sweep::start`], of a job that gets another size than it asked for.
+    /// Starts a job as [`Sweep::start`] does, if it gets another size than it asked for.
     pub fn start_with(&mut self, row: u32, at: UnixTime, size: Size) {
         let Some(open) = self.open.get_mut(&row) else { return };
         if open.phase != Phase::Waiting {
@@ -415,7 +416,7 @@ impl Sweep {
             }
             stays
         });
-        // In an order that does not depend on the map's.
+        // The places are sorted, so that their order does not depend on the map's.
         unused.sort_unstable();
     }
 
@@ -486,7 +487,7 @@ mod tests {
         let all = sweep.groups().len();
         sweep.forget_groups(UnixTime(5_000));
         let mut left = sweep.groups();
-        // Of user 7's job: one group of each kind.
+        // The groups of user 7's job are left, one of each kind.
         assert_eq!((all, left.len()), (5 + 3 * 100, GroupKind::ALL.len()));
         assert!(left.iter().all(|(_, group)| group.running.jobs == 1.0));
         // Their places are used again.

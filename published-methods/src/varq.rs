@@ -39,14 +39,14 @@ impl Point {
     }
 }
 
-/// Which point of the trajectory a job gets.
+/// The point of the trajectory that a job gets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// The latest that reaches the wanted probability, at which least is paid for waiting on the
-    /// nodes.
+    /// The latest point that reaches the wanted probability, at which least is paid for waiting on
+    /// the nodes.
     #[default]
     Latest,
-    /// The most probable, and the latest of those that are equally probable.
+    /// The most probable point, and the latest of those that are equally probable.
     MostProbable,
 }
 

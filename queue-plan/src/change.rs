@@ -11,14 +11,15 @@ use crate::state::PendingJob;
 /// [`State::pending`](crate::State::pending).
 #[derive(Clone, Copy, Debug)]
 pub enum Change<'c> {
-    /// One job more, which has its place in the order of the queue. Of jobs that are alike it comes
-    /// last.
+    /// Adds a job, which takes its place in the order of the queue. Among jobs that are alike it
+    /// comes last.
     Submitted(&'c PendingJob),
-    /// One job less.
+    /// Removes the job at this place.
     Removed(usize),
-    /// The job is like this: it has another size, begins later, has a longer limit, or whatever.
+    /// Replaces the job at this place by another version of it: with another size, a later begin
+    /// time, a longer time limit, or any other difference.
     Replaced(usize, &'c PendingJob),
-    /// Resources are kept for a job that is thought of.
+    /// Keeps resources for a job that nobody has submitted yet.
     Placed(&'c Placeholder),
 }
 
@@ -35,11 +36,11 @@ pub struct Effect {
 /// A job whose start is another one after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Its place in [`State::pending`](crate::State::pending).
+    /// The job's place in [`State::pending`](crate::State::pending).
     pub index: usize,
-    /// When it started before.
+    /// When the job starts without the change, or why that is not known.
     pub before: Result<UnixTime, PlanObstacle>,
-    /// When it starts then.
+    /// When the job starts with the change, or why that is not known.
     pub after: Result<UnixTime, PlanObstacle>,
 }
 
@@ -68,7 +69,7 @@ impl Pass<'_> {
         Effect { start: None, moved: moved.collect() }
     }
 
-    /// Without the job at a place, and with another one at a place.
+    /// Returns the effect of removing the job at one place, of adding a job at another, or of both.
     fn replaced(&self, without: Option<usize>, with: Option<(usize, &PendingJob)>) -> Effect {
         let setting = self.setting();
         let removed = without.and_then(|index| self.position_of(index));

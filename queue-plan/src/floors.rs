@@ -22,12 +22,12 @@ const NO_FLOOR: UnixTime = UnixTime(i64::MIN);
 /// The floors of one place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Floors {
-    /// By size and duration, ascending in both; empty until there are any.
+    /// The earliest starts by size and duration, ascending in both. Empty until a search finds one.
     floors: Vec<UnixTime>,
 }
 
 impl Floors {
-    /// A time before which no job of that size and duration starts.
+    /// Returns a time before which no job of this size and duration starts.
     pub(crate) fn of(&self, wanted: Resources, duration: Seconds) -> UnixTime {
         let (size, duration) = (step_at_most(wanted.cpus).min(SIZES - 1), step_at_most(duration.0).min(DURATIONS - 1));
         self.floors.get(size * DURATIONS + duration).copied().unwrap_or(NO_FLOOR)

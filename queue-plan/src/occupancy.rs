@@ -18,7 +18,7 @@ pub struct Occupancy<'s> {
     pub(crate) setting: Arc<Setting<'s>>,
     assumption: Assumption,
     placeholders: Vec<Placeholder>,
-    /// What these leave.
+    /// The schedule with these placeholders in it.
     pub(crate) schedule: Arc<Schedule>,
 }
 
@@ -29,7 +29,7 @@ impl<'s> Occupancy<'s> {
         Self::prepared(Arc::new(Setting::of(state, Cow::Borrowed(&state.reservations))), assumption, &[])
     }
 
-    /// The same under another assumption; the jobs need not be put in order again.
+    /// Returns the occupancy under another assumption. The jobs need not be put in order again.
     #[must_use]
     pub fn under(&self, assumption: Assumption) -> Self {
         if assumption == self.assumption {
@@ -38,16 +38,16 @@ impl<'s> Occupancy<'s> {
         Self::prepared(Arc::clone(&self.setting), assumption, &self.placeholders)
     }
 
-    /// The same with these reservations in the place of the others, prepared anew. Jobs name
-    /// reservations by their places in the list: for one that goes, leave an empty one
-    /// ([`Reservation::default`]) at its place.
+    /// Returns the occupancy with these reservations instead of the present ones, prepared anew.
+    /// Jobs name reservations by their places in the list: put an empty reservation
+    /// ([`Reservation::default`]) at the place of one that you remove.
     #[must_use]
     pub fn with_reservations(&self, reservations: Vec<Reservation>) -> Self {
         let setting = Setting::of(self.setting.state, Cow::Owned(reservations));
         Self::prepared(Arc::new(setting), self.assumption, &self.placeholders)
     }
 
-    /// The same with a placeholder.
+    /// Returns the occupancy with one placeholder more.
     #[must_use]
     pub fn with(&self, placeholder: Placeholder) -> Self {
         let mut with = self.clone();

@@ -16,18 +16,19 @@ pub struct Placeholder {
     pub end: UnixTime,
     /// What it takes.
     pub takes: Resources,
-    /// Where it takes them.
+    /// The place where it takes its resources.
     pub location: Location,
 }
 
-/// Where a placeholder takes its resources.
+/// The place where a placeholder takes its resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// Where there is room beside what stands: in the first pool of nodes, in the order of
-    /// partitions, that has room for the whole time, or in the first of all if none has.
+    /// Any place with room beside what stands: the first pool of nodes, in the order of partitions,
+    /// that has room for the whole time, or the first pool of all if none has room.
     Anywhere,
-    /// In the partition at this place of the state.
+    /// The partition at this place of the state.
     Partition(u16),
-    /// On these nodes, evenly spread over them; on those that take no jobs it takes nothing.
+    /// These nodes. The resources are spread evenly over them; nodes that take no jobs give
+    /// nothing.
     Nodes(Vec<u32>),
 }

@@ -17,10 +17,10 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Nothing.
+    /// No nodes and no CPUs.
     pub const NONE: Self = Self::of_cpus(0);
 
-    /// CPUs, whichever nodes they are on.
+    /// Returns this many CPUs, whichever nodes they are on.
     #[must_use]
     pub const fn of_cpus(cpus: i64) -> Self {
         Self { nodes: 0, cpus }
@@ -32,13 +32,13 @@ impl Resources {
         self.nodes <= offered.nodes && self.cpus <= offered.cpus
     }
 
-    /// Of everything the smaller number.
+    /// Returns the smaller number of nodes and the smaller number of CPUs.
     #[must_use]
     pub fn least(self, other: Self) -> Self {
         Self { nodes: self.nodes.min(other.nodes), cpus: self.cpus.min(other.cpus) }
     }
 
-    /// Of everything the larger number.
+    /// Returns the larger number of nodes and the larger number of CPUs.
     #[must_use]
     pub fn most(self, other: Self) -> Self {
         Self { nodes: self.nodes.max(other.nodes), cpus: self.cpus.max(other.cpus) }

@@ -14,11 +14,11 @@ const OPTIMISTIC_QUANTILE: f64 = 0.25;
 /// each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunTimes {
-    /// Exceeded by three of four such jobs.
+    /// The run time that three of four such jobs exceed.
     pub optimistic: Seconds,
-    /// As it is expected.
+    /// The expected run time.
     pub expected: Seconds,
-    /// What the time limit leaves.
+    /// The run time that the time limit leaves.
     pub limit: Seconds,
 }
 
@@ -37,10 +37,10 @@ impl RunTimes {
         Self { optimistic: limit, expected: limit, limit }
     }
 
-    /// Of a job that has run for `elapsed`, nothing if it waits: what the forecast says of jobs
-    /// that run longer than that. Where it has outlived the forecast, that is corrected upward;
-    /// never beyond the time limit. `ranges` are disjoint and ascend; without any, the limit stands
-    /// in.
+    /// Returns the run times of a job that has run for `elapsed` (zero if it waits), as the
+    /// forecast has them for jobs that run longer than that. If the job has outlived its forecast,
+    /// the forecast is corrected upward, but never beyond the time limit. `ranges` are disjoint and
+    /// ascend. If there are none, the time limit stands in.
     #[must_use]
     pub fn after(elapsed: Seconds, ranges: &[RunTimeRange], limit: Option<Seconds>) -> Self {
         let elapsed = elapsed.max(Seconds::ZERO);
@@ -60,7 +60,8 @@ impl RunTimes {
         Self { optimistic: within(optimistic).min(expected), expected, limit: left.limit }
     }
 
-    /// The same of a job that begins to run so much later, and holds its nodes until then.
+    /// Returns the run times of the same job if it begins to run this much later and holds its
+    /// nodes until then.
     #[must_use]
     pub fn later_by(self, wait: Seconds) -> Self {
         let later = |run_time: Seconds| (run_time + wait).min(LONGEST);
@@ -79,8 +80,8 @@ fn beyond(range: &RunTimeRange, elapsed: Seconds) -> Option<(f64, f64, f64)> {
     Some((from, upper, if upper > lower { probability * (upper - from) / (upper - lower) } else { probability }))
 }
 
-/// Where the probabilities of ascending ranges have added up to `wanted`, evenly spread within each
-/// range.
+/// Returns the run time at which the probabilities of ascending ranges have added up to `wanted`.
+/// Probability is evenly spread within each range.
 fn quantile(ranges: &[(f64, f64, f64)], wanted: f64) -> f64 {
     let mut sum = 0.0;
     for (lower, upper, probability) in ranges {

@@ -65,25 +65,25 @@ pub(crate) struct Taken {
     room: Room,
 }
 
-/// Where resources are taken.
+/// The room from which resources are taken.
 #[derive(Clone, Copy, Debug)]
 enum Room {
-    /// In the places of a partition.
+    /// The nodes of a partition.
     Partition(usize),
-    /// In the pool that a partition belongs to.
+    /// The pool that a partition belongs to.
     Pool(usize),
-    /// On nodes of a class.
+    /// The nodes of one class.
     Class(usize),
-    /// In a reservation.
+    /// The resources of a reservation.
     Reservation(u32),
 }
 
-/// What is to be placed.
+/// A request for room.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) needs: Resources,
     pub(crate) duration: Seconds,
-    /// Until when it must not run into a reservation, counted from its start.
+    /// The time after its start for which the job must not run into a reservation.
     pub(crate) limit: Seconds,
     pub(crate) from: UnixTime,
 }

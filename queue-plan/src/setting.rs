@@ -22,12 +22,12 @@ pub(crate) type Needs = Result<Vec<(usize, Resources)>, PlanObstacle>;
 #[derive(Debug)]
 pub(crate) struct Setting<'s> {
     pub(crate) state: &'s State,
-    /// Those of the state, or others in their place.
+    /// The reservations of the state, or others instead of them.
     pub(crate) reservations: Cow<'s, [Reservation]>,
     pub(crate) places: Places,
     /// The pending jobs in the order in which they are served.
     pub(crate) order: Vec<Rank>,
-    /// By place in [`State::pending`].
+    /// The needs of each pending job, by its place in [`State::pending`].
     needs: Vec<Needs>,
 }
 

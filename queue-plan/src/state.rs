@@ -61,7 +61,7 @@ pub struct Reservation {
     pub end: UnixTime,
     /// The nodes.
     pub nodes: Vec<u32>,
-    /// What is kept of them; `None` is all.
+    /// The resources of its nodes that the reservation keeps; `None` means all of them.
     pub keeps: Option<Resources>,
 }
 
@@ -87,7 +87,7 @@ pub struct RunningJob {
 pub struct PendingJob {
     /// Its number.
     pub id: JobId,
-    /// Where it may run.
+    /// The partitions in which the job may run.
     pub partitions: Vec<u16>,
     /// What one task asks for.
     pub asks: Resources,

@@ -41,9 +41,10 @@ impl ClockWatch {
     }
 }
 
-/// By how much slurmctld's clock is ahead of this machine's, or behind where that is less than
-/// nothing, from the time that slurmctld wrote into an answer which was asked for at `asked` and
-/// was there at `had`. What lies between those two is no difference.
+/// Returns by how many seconds slurmctld's clock is ahead of this machine's; a negative number
+/// means behind. It is computed from the time that slurmctld wrote into an answer, which was asked
+/// for at `asked` and was there at `had`. A time between those two is no difference. `None` if the
+/// answer told no time.
 pub(crate) fn controller_ahead(asked: UnixTime, answered: Option<UnixTime>, had: UnixTime) -> Option<Seconds> {
     let answered = answered?;
     let difference = if answered < asked { answered - asked } else { (answered - had).max(Seconds::ZERO) };

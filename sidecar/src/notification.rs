@@ -59,7 +59,7 @@ impl Notification {
         tell(&[NotifyState::Stopping]);
     }
 
-    /// One line for `systemctl status`.
+    /// Sets the line that `systemctl status` shows.
     pub(crate) fn status(&self, status: &str) {
         tell(&[NotifyState::Status(status)]);
     }

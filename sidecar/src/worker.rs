@@ -14,12 +14,12 @@ pub(crate) struct Worker<R> {
 }
 
 impl<R> Worker<R> {
-    /// Both ends of a channel with room for one request.
+    /// Returns both ends of a channel with room for one request.
     pub(crate) fn new() -> (Self, Receiver<R>) {
         Self::on(bounded(1))
     }
 
-    /// Both ends of a channel without a bound, for requests that must not be left out.
+    /// Returns both ends of a channel without a bound, for requests that must not be left out.
     pub(crate) fn with_all_requests() -> (Self, Receiver<R>) {
         Self::on(unbounded())
     }

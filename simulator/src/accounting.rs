@@ -19,9 +19,9 @@ pub enum Limit {
     /// Nobody has noted it: the partition's, mostly of a job that never started.
     #[default]
     NotKnown,
-    /// There was none.
+    /// The job had no time limit.
     Unlimited,
-    /// So many seconds.
+    /// A time limit of this many seconds.
     Seconds(u64),
 }
 
@@ -56,7 +56,7 @@ pub struct AccountedRun<'a> {
     pub requested_kilobytes_per_cpu: Option<f64>,
     /// Its time limit.
     pub limit: Limit,
-    /// How it ended.
+    /// How the run ended.
     pub ending: Option<Status>,
     /// Whether it was put back into the queue while it ran.
     pub is_requeued: bool,

@@ -12,7 +12,7 @@ pub(crate) enum Line {
     Read,
     /// The line is longer than [`LONGEST_LINE`]; it was passed over.
     TooLong,
-    /// There are no more.
+    /// The input has no more lines.
     End,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Before the first line.
+    /// Creates a reader that stands before the first line.
     pub(crate) fn new(input: R) -> Self {
         Self { input, line: Vec::new(), number: 0, after_return: false, ended: false }
     }

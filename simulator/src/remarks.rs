@@ -7,7 +7,7 @@ use serde::Serialize;
 /// One thing that was left out, taken as not known or supposed while a log was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// How many records of the log it is about; `None` where it is about the log as a whole.
+    /// How many records of the log the remark is about; `None` if it is about the log as a whole.
     pub records: Option<u64>,
     /// What is to be said of them, to follow a number of records: "with an undefined status"; a
     /// sentence without its stop where it is about the log as a whole.

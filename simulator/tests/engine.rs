@@ -42,7 +42,7 @@ fn run(jobs: &[Job], machine: &Machine, mut scheduler: Scheduler) -> Vec<Record>
     simulate(jobs, machine, &mut scheduler, &mut AsSubmitted).unwrap()
 }
 
-/// One of each kind, with its name.
+/// Returns one scheduler of each kind, with its name.
 fn schedulers() -> Vec<(&'static str, Scheduler)> {
     vec![
         ("first come, first served", scheduler(FirstCome, InOrder, Requested)),
@@ -61,7 +61,7 @@ fn most_in_use(records: &[Record], blocks: &[Block]) -> i64 {
     let mut held = |start, end, processors: u32| changes.extend([(start, i64::from(processors)), (end, -i64::from(processors))]);
     records.iter().for_each(|record| held(record.start, record.end, record.processors));
     blocks.iter().for_each(|block| held(block.start, block.end, block.processors));
-    // At one moment ends come before starts: negative changes first.
+    // Of the changes at one moment, ends come before starts.
     changes.sort_unstable();
     let mut in_use = 0;
     changes

@@ -26,7 +26,7 @@ fn scheduler(backfill: impl Backfill + 'static, estimates: impl Estimates + 'sta
     Scheduler { order: Box::new(FirstCome), backfill: Box::new(backfill), estimates: Box::new(estimates) }
 }
 
-/// One of each kind, with its name.
+/// Returns one scheduler of each kind, with its name.
 fn schedulers() -> Vec<(&'static str, Scheduler)> {
     let slurm = || Slurm::new(SlurmParameters::default());
     vec![

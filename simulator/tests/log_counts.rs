@@ -12,11 +12,11 @@ use simulator::workload::{FOR_FORECAST, FOR_REPLAY, IN_QUEUE, Lack, LoggedJob};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Counts {
     records: usize,
-    /// For a replay: the jobs of `queuecast evaluate molding` and `deferral`.
+    /// Jobs that a replay runs, in `queuecast evaluate molding` and `deferral`.
     replayed: usize,
     /// To be seen in the queue.
     in_queue: usize,
-    /// For a forecast: the jobs of `queuecast evaluate waits` and `runtimes`.
+    /// Jobs that have a forecast, in `queuecast evaluate waits` and `runtimes`.
     forecast: usize,
     /// Replayed only, because nobody noted how long they waited.
     without_wait: usize,

@@ -112,7 +112,7 @@ struct Run<'a, 's> {
     observed_have_ended: bool,
 }
 
-/// What is left for the evaluation of rules.
+/// Memory and steps that are left for the evaluation of rules.
 struct Means<'a> {
     scratch: Scratch<'a>,
     steps: Steps,
@@ -326,7 +326,7 @@ impl<'a> Run<'a, '_> {
         let mut text = old;
         operators::charge(&Value::Texts(parts(new)), &mut self.means.steps)?;
         for part in parts(new).iter() {
-            // What is gone through, and then put behind each other.
+            // The text is gone through for each part, and the part is then put behind it.
             operators::charge(&Value::Texts(parts(text)), &mut self.means.steps)?;
             let is_there = match of_list {
                 Some(_) => parts(text).iter().any(|other| other == part),
@@ -353,7 +353,7 @@ impl<'a> Run<'a, '_> {
             (Kind::Resources, Value::Text(text)) => Ok(Value::Resources(Resources(text))),
             (Kind::Text, Value::Text(text)) if !field.words.is_empty() && !field.words.contains(&text) => Err(Fault::Conversion),
             (Kind::Texts, Value::Texts(texts)) if texts.iter().any(|text| !field.words.contains(&text)) => Err(Fault::Conversion),
-            // What Slurm keeps in text ends at the first of these.
+            // Slurm's texts end at the first NUL.
             (_, Value::Text(text)) if text.contains('\0') => Err(Fault::Conversion),
             (Kind::Text, Value::Text(text))
                 if field_is_caseless(assignment.field) && text.bytes().any(|byte| byte.is_ascii_uppercase()) =>
@@ -366,7 +366,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// What is in a field now.
+    /// Returns the value of a field with what rules have written so far.
     fn present(&mut self, field: FieldNumber) -> Result<Option<Value<'a>>, Fault> {
         match self.overlay.written(field, &mut self.means.scratch, &mut self.means.steps)? {
             Some(written) => Ok(written),

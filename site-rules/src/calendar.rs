@@ -67,9 +67,9 @@ impl Zone {
 /// A date of the Gregorian calendar, also before it came into use.
 struct Date {
     year: i64,
-    /// From 1.
+    /// The month, from 1.
     month: i64,
-    /// From 1.
+    /// The day of the month, from 1.
     day: i64,
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn parts_of_known_moments() {
-        // By `date -u -d @N '+%Y %m %d %w %j %H'`.
+        // The parts were computed by `date -u -d @N '+%Y %m %d %w %j %H'`.
         let utc = Zone::default();
         let parts = [Part::Year, Part::Month, Part::Date, Part::DayOfWeek, Part::DayOfYear, Part::Hours];
         for (moment, expected) in [

@@ -14,21 +14,22 @@ use crate::rules::{MOST_RULES, RuleNumber};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum RuleCount {
-    /// Submissions and modifications for which it was asked.
+    /// Submissions and modifications for which the rule was asked.
     Asked,
-    /// Those that it matched.
+    /// Submissions and modifications that the rule matched.
     Matched,
-    /// Those for which it could not be evaluated.
+    /// Submissions and modifications for which the rule could not be evaluated.
     Failed,
-    /// Those that it refused.
+    /// Submissions and modifications that the rule refused.
     Refused,
-    /// Those about which it warned the user.
+    /// Submissions and modifications about which the rule warned the user.
     Warned,
-    /// Those that it would have changed, warned about or refused, but for being observed only.
+    /// Submissions and modifications that the rule would have changed, warned about or refused if
+    /// it were not observed only.
     Observed,
-    /// Steps that it took.
+    /// Steps that the rule took.
     Steps,
-    /// Time that it took, in nanoseconds.
+    /// Time that the rule took, in nanoseconds.
     Nanoseconds,
 }
 
@@ -47,13 +48,13 @@ pub const COUNTS: [(RuleCount, &str, &str); 8] = [
 /// How many numbers a page has.
 pub const PAGE: usize = 1 + MOST_RULES * COUNTS.len();
 
-/// Where the number of the set of rules stands in the page.
+/// The place of the number of the set of rules in the page.
 pub const RULE_SET: usize = 0;
 
 /// The counts of one rule, in the order of [`COUNTS`].
 pub type RuleCounts = [u64; COUNTS.len()];
 
-/// Where a count of a rule stands in the page.
+/// Returns the place of a count of a rule in the page.
 #[must_use]
 pub fn place(rule: RuleNumber, count: RuleCount) -> usize {
     1 + usize::from(rule.0) * COUNTS.len() + count as usize

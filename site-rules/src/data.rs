@@ -78,8 +78,9 @@ pub struct SiteUser {
 pub struct SiteJob {
     /// Its number.
     pub number: JobId,
-    /// Of a task of an array that has a number of its own: the array's number and the task's.
-    /// Slurm's tools call such a job `ARRAY_TASK`, and ask for its modification by that name.
+    /// The array's number and the task's, of a task of an array that has a number of its own;
+    /// `None` for other jobs. Slurm's tools call such a job `ARRAY_TASK`, and ask for its
+    /// modification by that name.
     pub task: Option<(JobId, u32)>,
     /// When it was read.
     pub read_at: UnixTime,
@@ -228,7 +229,7 @@ fn encode_within(data: &SiteData, most_bytes: usize, most_users: usize, most_job
     let mut operators: Vec<U32> = data.operators.iter().map(|user| U32::new(user.0)).collect();
     operators.sort_unstable();
     operators.dedup();
-    // Each of them stands in the file with its number as well.
+    // Each operator stands in the file with its number as well.
     operators.truncate(most_users);
     let count_of = |(user, jobs): &(UserId, UserJobs)| JobCount {
         user: U32::new(user.0),
@@ -303,7 +304,7 @@ fn append(rest: &mut Vec<u8>, room: &mut usize, entry: usize, value: &impl Seria
     append_bytes(rest, room, entry, &postcard::to_allocvec(value).ok()?)
 }
 
-/// The same with a value that is encoded already.
+/// Puts a value that is encoded already behind the others, as [`append`] does.
 fn append_bytes(rest: &mut Vec<u8>, room: &mut usize, entry: usize, bytes: &[u8]) -> Option<U32> {
     *room = room.checked_sub(bytes.len() + entry)?;
     let start = u32::try_from(rest.len()).ok()?;

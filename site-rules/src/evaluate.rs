@@ -44,7 +44,7 @@ pub trait Written<'a> {
     }
 }
 
-/// Where nothing was written.
+/// A [`Written`] in which nothing was written.
 #[derive(Clone, Copy, Debug)]
 pub struct NothingWritten;
 
@@ -171,7 +171,7 @@ impl<'a> Run<'a, '_> {
         self.push(outcome)
     }
 
-    /// The same with a text.
+    /// Makes an outcome of the uppermost value, which is a text, unless that is a fault.
     fn map_text(&mut self, make: impl FnOnce(&mut Evaluator<'a, '_>, &'a str) -> Outcome<'a>) -> Result<(), Fault> {
         self.map(|evaluator, value| match value {
             Value::Text(text) => make(evaluator, text),
@@ -455,7 +455,7 @@ impl<'a> Run<'a, '_> {
             (_, Quantifier::Sum(Kind::Integer)) => Ok(Value::Integer(0)),
             (_, Quantifier::Sum(Kind::Real)) => Ok(Value::Real(0.0)),
             (_, Quantifier::Sum(_)) => Ok(Value::Duration(Seconds(0))),
-            // Until there is an element.
+            // Until there is an element, there is no least or greatest.
             (_, Quantifier::Least(_) | Quantifier::Greatest(_)) => Err(Fault::NoSuchElement),
         };
         self.push(answer)

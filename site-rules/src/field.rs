@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// A field of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// As rules call it: Slurm's name in `job_desc_msg_t`, where it has one.
+    /// The name by which rules call the field: Slurm's name in `job_desc_msg_t`, if it has one.
     pub name: &'static str,
     /// What its values are.
     pub kind: Kind,

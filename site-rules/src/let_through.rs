@@ -29,7 +29,7 @@ struct Submitted {
 /// What was let through since the daemon has counted.
 #[derive(Clone, Debug)]
 pub struct LetThrough {
-    /// In the order of their moments.
+    /// The jobs of each user, in the order of their moments.
     users: BTreeMap<UserId, ArrayVec<Submitted, MOMENTS>>,
     most: usize,
 }
@@ -66,8 +66,8 @@ impl LetThrough {
         }
         let moments = self.users.entry(user).or_default();
         moments.retain(|one| one.at >= begin);
-        // Where the clock was set back, what was let through before is no later than now, so that
-        // it is forgotten as soon as the daemon has counted by the same clock.
+        // If the clock was set back, what was let through before is no later than now, so that it
+        // is forgotten as soon as the daemon has counted by the same clock.
         for one in moments.iter_mut() {
             one.at = one.at.min(now);
         }

@@ -1,4 +1,4 @@
-//! Which job a modification names, read as slurmctld reads it (`update_job_str` in
+//! Reads which job a modification names, as slurmctld does (`update_job_str` in
 //! src/slurmctld/job_mgr.c), so that no spelling hides a job from rules that look at it.
 
 use crate::resources::array_range;

@@ -219,7 +219,8 @@ impl Binary {
             Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Remainder => self.calculate(left, right, scratch),
             Binary::Equal | Binary::NotEqual => {
                 let are_equal = match (left, right) {
-                    // Also of a number that is none: it equals nothing.
+                    // Real numbers are compared by `==`, by which a number that is none equals
+                    // nothing.
                     (Value::Real(left), Value::Real(right)) => left == right,
                     _ => order(left, right)?.is_eq(),
                 };
@@ -234,7 +235,7 @@ impl Binary {
                 Ok(Value::Truth(match self {
                     Binary::StartsWith => text.starts_with(part),
                     Binary::EndsWith => text.ends_with(part),
-                    // In linear time whatever stands in both, which `str::contains` is not.
+                    // The search takes linear time whatever stands in both, unlike `str::contains`.
                     _ => memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some(),
                 }))
             }
@@ -361,8 +362,8 @@ fn charge_list(texts: Texts<'_>, steps: &mut Steps) -> Result<(), Fault> {
         Texts::Separated(text, _) | Texts::Ended(text) | Texts::Split(text, _) | Texts::Licenses(text) => text,
     };
     charge_element(text.len(), steps)?;
-    // As many texts as separators are found, one by one, so that no more are than there are steps
-    // for.
+    // The texts are as many as separators are found. Each takes a step as it is found, so that
+    // there are no more than steps are left.
     let bytes = text.as_bytes();
     let mut each = |_| steps.take_for(EACH);
     match texts {

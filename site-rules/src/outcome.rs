@@ -63,15 +63,15 @@ pub struct Taken {
 /// A rule that was asked, for counters, logs and explanations.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'r, 'a> {
-    /// Which one. Those that are not for such a request or user are not asked.
+    /// The rule. Rules that are not for such a request or user are not asked.
     pub rule: RuleNumber,
-    /// What became of it.
+    /// What became of the rule.
     pub verdict: Verdict,
-    /// How many steps it took.
+    /// The number of steps that the rule took.
     pub steps: u32,
     /// What it writes, or would write if it were not observed only.
     pub writes: &'r [Write<'a>],
-    /// Which of its actions had an effect.
+    /// The actions of the rule that had an effect.
     pub taken: &'r [Taken],
     /// What it warns of.
     pub warning: Option<&'r str>,
@@ -85,7 +85,7 @@ pub trait Observer {
     fn rule(&mut self, report: &Report<'_, '_>);
 }
 
-/// Where nobody wants to know.
+/// An observer that ignores all reports.
 #[derive(Clone, Copy, Debug)]
 pub struct NoObserver;
 

@@ -15,7 +15,7 @@ pub const STACK: usize = 32;
 /// The most loops and names of values that may be within each other.
 pub const LOOPS: usize = 8;
 
-/// Which job a field is read of.
+/// The job of which a field is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
 pub enum Scope {
@@ -95,9 +95,9 @@ pub enum ResourcePart {
     Kind,
     /// Its type, such as `a100`; empty where none is asked for.
     Type,
-    /// How many.
+    /// How many of it are asked for.
     Count,
-    /// As it stands in the list.
+    /// The whole resource as it stands in the list.
     Text,
 }
 
@@ -134,7 +134,7 @@ pub enum Instruction {
     Has(Scope, FieldNumber),
     /// Reads what surrounds the job.
     Read(Surrounding),
-    /// Whether that is present.
+    /// Whether what surrounds the job is known.
     Knows(Surrounding),
     /// Takes a name, and reads the variable of the job's environment.
     Variable(Scope),
@@ -142,9 +142,9 @@ pub enum Instruction {
     HasVariable(Scope),
     /// Takes a key, and reads the value of a column.
     LookUp {
-        /// Of [`Program::tables`].
+        /// The table's place in [`Program::tables`].
         table: u16,
-        /// Of the table's columns.
+        /// The column's place among the table's columns.
         column: u16,
     },
     /// Takes a key; whether a table has it.
@@ -174,9 +174,9 @@ pub enum Instruction {
     /// Takes a truth: goes on at the next instruction if it is true, and else at another; leaves a
     /// fault, and goes on behind both.
     Choose {
-        /// Where it goes on if it is false.
+        /// The instruction at which evaluation goes on if the truth is false.
         otherwise: u32,
-        /// Where both ways meet.
+        /// The instruction at which both ways meet.
         end: u32,
     },
     /// Takes a list, and begins a loop over it, with its answer so far.
@@ -207,7 +207,7 @@ pub enum Instruction {
     Unbind,
 }
 
-/// Where an expression stands in a program, and what it results in.
+/// The place of an expression in a program, and the kind that it results in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expression {
     /// Its first instruction.

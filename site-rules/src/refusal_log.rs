@@ -26,7 +26,7 @@ pub struct RefusalLog {
 /// A request that is refused.
 #[derive(Clone, Copy, Debug)]
 pub struct RefusedRequest<'a> {
-    /// Who asked.
+    /// The user who asked.
     pub user: UserId,
     /// What was asked for: `submission` or `modification`.
     pub request: &'a str,
@@ -37,7 +37,7 @@ pub struct RefusedRequest<'a> {
 }
 
 impl RefusalLog {
-    /// Without a line yet.
+    /// Returns a log without any line yet.
     #[must_use]
     pub const fn new() -> RefusalLog {
         RefusalLog { minute: i64::MIN, users: Vec::new() }
@@ -54,7 +54,8 @@ impl RefusalLog {
         Some(format!("job_submit/queuecast: a {request} by user {user} is refused{by}: {told}{last}"))
     }
 
-    /// Which line about the user within this minute it is; `None` where too many users have some.
+    /// Counts a line about the user. Returns its ordinal within this minute; `None` if too many
+    /// users have lines.
     fn counted(&mut self, user: UserId, now: UnixTime) -> Option<u32> {
         let minute = now.0.div_euclid(60);
         if self.minute != minute {

@@ -23,11 +23,11 @@ pub struct Resource<'a> {
     pub subtype: &'a str,
     /// How many; at least 1.
     pub count: i64,
-    /// As it stands in the list, without what Slurm shows in brackets.
+    /// The resource as it stands in the list, without what Slurm shows in brackets.
     pub text: &'a str,
 }
 
-/// Two that ask for the same are equal, in whatever form they stand.
+/// Two resources that ask for the same are equal, in whatever form they stand.
 impl PartialEq for Resource<'_> {
     fn eq(&self, other: &Self) -> bool {
         (self.kind, self.subtype, self.count) == (other.kind, other.subtype, other.count)
@@ -37,8 +37,8 @@ impl PartialEq for Resource<'_> {
 impl Eq for Resource<'_> {}
 
 impl<'a> Resource<'a> {
-    /// The same resource with another type, or with none where `subtype` is empty, in the form in
-    /// which it stands.
+    /// Replaces the resource's type, or takes it away if `subtype` is empty, in the form in which
+    /// the resource stands.
     ///
     /// # Errors
     /// [`Fault::Conversion`] if no type can have this name, and [`Fault::TextsTooLong`] if there is
@@ -54,7 +54,7 @@ impl<'a> Resource<'a> {
         scratch.joined(&[before, colon, subtype, count])
     }
 
-    /// The same resource in another number, in the form in which it stands.
+    /// Replaces the resource's number, in the form in which the resource stands.
     ///
     /// # Errors
     /// [`Fault::Conversion`] for a number below 1, and [`Fault::TextsTooLong`] if there is no room.
@@ -78,7 +78,7 @@ impl<'a> Resource<'a> {
         Ok((self.text.get(..behind_kind).ok_or(Fault::Program)?, count))
     }
 
-    /// Where the kind ends in the text.
+    /// Returns the place at which the kind ends in the text.
     fn place(text: &str, kind: &str) -> Option<usize> {
         let begin = match text.find(MARK) {
             Some(place) => {

@@ -152,7 +152,7 @@ pub struct Template(pub Vec<Piece>);
 /// A piece of a text with values in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Piece {
-    /// As it stands: a text of [`Program::texts`].
+    /// A text that is shown as it stands, by its place in [`Program::texts`].
     Text(u16),
     /// The value of an expression, in words for people.
     Value(ExpressionNumber),

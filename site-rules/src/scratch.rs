@@ -17,7 +17,7 @@ const BEYOND: usize = 64 << 10;
 pub struct Memory {
     at_once: [u8; AT_ONCE],
     beyond: Option<Box<[u8]>>,
-    /// For rules that are only observed, so that they take nothing from the others.
+    /// Memory of rules that are only observed, so that they take nothing from the others.
     observed: Option<Box<[u8]>>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Scratch<'a> {
         if old.is_empty() {
             return self.listed(|| text.split(old), new);
         }
-        // In linear time whatever stands in both, which `str::split` is not.
+        // The search takes linear time whatever stands in both, unlike `str::split`.
         let finder = memchr::memmem::Finder::new(old);
         let parts = || {
             let ends = finder.find_iter(text.as_bytes()).chain([text.len()]);
@@ -117,7 +117,7 @@ impl<'a> Scratch<'a> {
         })
     }
 
-    /// So many bytes, to be filled bit by bit.
+    /// Takes `length` bytes, to be filled bit by bit.
     ///
     /// # Errors
     /// [`Fault::TextsTooLong`] if there is no room.

@@ -18,18 +18,18 @@ pub enum Request {
 /// A submission or a modification, as rules see it.
 #[derive(Clone, Copy)]
 pub struct Submission<'a> {
-    /// Which of them.
+    /// Whether it is a submission or a modification.
     pub request: Request,
-    /// When.
+    /// The moment of the request.
     pub now: UnixTime,
     /// What is submitted, or asked to change.
     pub job: &'a dyn Fields,
-    /// The same before any rule has written into it; another one than `job` where rules are asked
-    /// about a job that they have judged before.
+    /// The job before any rule has written into it. It is another one than `job` where rules are
+    /// asked about a job that they have judged before.
     pub asked: &'a dyn Fields,
     /// The job that is to be modified, where it is known.
     pub current: Option<Current<'a>>,
-    /// Who asks.
+    /// The user who submits or modifies.
     pub user: User<'a>,
     /// Forecasts for the job.
     pub forecasts: &'a dyn Forecasts,
@@ -66,9 +66,9 @@ pub struct User<'a> {
 /// How many jobs a user has in the queue. Each task of an array is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserJobs {
-    /// Those that wait.
+    /// Jobs that wait.
     pub pending: u32,
-    /// Those that run or are suspended.
+    /// Jobs that run or are suspended.
     pub running: u32,
 }
 
@@ -82,7 +82,7 @@ pub trait Forecasts {
     fn soonest_partition(&self) -> Option<&str>;
 }
 
-/// Where there are no forecasts.
+/// A source that has no forecasts.
 #[derive(Clone, Copy, Debug)]
 pub struct NoForecasts;
 

@@ -16,19 +16,19 @@ pub struct Table {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Column {
-    /// Of `bool`.
+    /// Values of type `bool`.
     Truths(Vec<bool>),
-    /// Of `int`.
+    /// Values of type `int`.
     Integers(Vec<i64>),
-    /// Of `double`.
+    /// Values of type `double`.
     Reals(Vec<f64>),
-    /// Of `string`.
+    /// Values of type `string`.
     Texts(Vec<Box<str>>),
-    /// Of `duration`, in seconds.
+    /// Values of type `duration`, in seconds.
     Durations(Vec<i64>),
-    /// Of `list(string)`.
+    /// Values of type `list(string)`.
     Lists(Vec<Vec<Box<str>>>),
-    /// Of lists of resources, such as `cpu=64,gres/gpu:a100=8`.
+    /// Lists of resources, such as `cpu=64,gres/gpu:a100=8`.
     Resources(Vec<Box<str>>),
 }
 

@@ -25,7 +25,7 @@ pub struct Throttle {
 struct Minutes {
     /// The last minute that is counted, since 1970.
     last: i64,
-    /// By minute, the remainder of its number being the place.
+    /// The submissions of each minute. A minute's place is the remainder of its number.
     counts: [u16; MINUTES],
 }
 
@@ -34,10 +34,11 @@ impl Minutes {
         usize::try_from(minute.rem_euclid(MINUTES as i64)).unwrap_or(0)
     }
 
-    /// The same a while later: what is too old by then is left out.
+    /// Returns the counts as they are at a later minute, without those that are too old by then.
     fn up_to(mut self, minute: i64) -> Minutes {
         let passed = minute.saturating_sub(self.last);
-        // Also where the clock was set back so far: what was counted would not grow old.
+        // This also holds where the clock was set back so far, because what was counted would not
+        // grow old.
         if passed.unsigned_abs() >= MINUTES as u64 {
             return Minutes { last: minute, counts: [0; MINUTES] };
         }
@@ -141,7 +142,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of all submissions.
+        /// The counts are held against a list of all submissions.
         #[test]
         fn counts_are_those_of_a_list_of_minutes(gaps in prop::collection::vec(0_i64..1_000, 0..200)) {
             let (mut throttle, mut now, mut all) = (Throttle::new(), NOW, Vec::new());

@@ -110,8 +110,8 @@ impl Value<'_> {
     }
 }
 
-/// As logs and tests show values, whole: durations and timestamps as their seconds, lists with bars
-/// between their texts. What messages show to users is shorter.
+/// Shows a value whole, as logs and tests do: durations and timestamps as their seconds, lists with
+/// bars between their texts. What messages show to users is shorter.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -168,8 +168,8 @@ impl Way<'_> {
             Instruction::And | Instruction::Or => self.takes(&[Kind::Truth, Kind::Truth], Kind::Truth)?,
             Instruction::Choose { otherwise, end } => {
                 self.state.pop(Kind::Truth)?;
-                // With a fault it goes on where both ways meet, with a value of whatever kind: what
-                // is known there comes from the ways themselves.
+                // If the truth is a fault, evaluation goes on where both ways meet, with a value of
+                // whatever kind: what is known there comes from the ways themselves.
                 (otherwise < end && end <= self.end).then_some(())?;
                 let sizes = (self.state.stack.len().saturating_add(1), self.state.loops.len());
                 (*self.meeting_points.entry(end).or_insert(sizes) == sizes).then_some(())?;

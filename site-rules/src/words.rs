@@ -50,7 +50,7 @@ pub(crate) fn charge(value: &Value<'_>, steps: &mut Steps) -> Result<(), Fault> 
         Value::Texts(Texts::Listed(list)) => {
             (0..LONGEST).map_while(|place| list.work(place)).try_for_each(|bytes| charge_element(bytes, steps))
         }
-        // Of each text no more is put there than some bytes a character.
+        // A message shows of each text no more than some bytes a character.
         Value::Texts(texts) => texts.iter().take(LONGEST).try_for_each(|text| charge_element(text.len().min(LONGEST * 4), steps)),
         _ => Ok(()),
     }

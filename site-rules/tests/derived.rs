@@ -89,7 +89,7 @@ impl Fields for Noting<'_> {
 #[test]
 fn what_is_derived_reads_no_field_but_those_that_it_is_said_to_depend_on() {
     use Name::*;
-    // Each field decides in one of these whether another one is read.
+    // Each of these fields decides in some case whether another one is read.
     let numbers = [NumTasks, NtasksPerNode, NtasksPerTres, MinNodes, MaxNodes, SocketsPerNode, NtasksPerSocket, CpusPerTask, PnMinCpus];
     let lists = [TresPerJob, TresPerNode, TresPerSocket, TresPerTask, CpusPerTres, MemPerTres];
     let mut read: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();

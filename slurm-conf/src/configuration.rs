@@ -26,11 +26,11 @@ const DEFAULT_PATH: &str = "/etc/slurm/queuecast.toml";
 /// What the site wants of queuecast. Durations are whole seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Configuration {
-    /// Where the snapshot, the kill switch and the counters are.
+    /// The directory of the snapshot, the kill switch and the counters.
     pub state_directory: PathBuf,
     /// How snapshots are published.
     pub snapshot: SnapshotSettings,
-    /// How much history is read and kept.
+    /// The amount of history that is read and kept.
     pub history: HistorySettings,
     /// How waits are forecast.
     pub wait: WaitSettings,
@@ -40,7 +40,7 @@ pub struct Configuration {
     pub changes: ChangesSettings,
     /// `[clusters]`: the state directories of other clusters, by their names.
     pub clusters: BTreeMap<String, PathBuf>,
-    /// Where metrics are served.
+    /// The address at which metrics are served.
     pub metrics: MetricsSettings,
     /// What the daemon logs.
     pub log: LogSettings,
@@ -100,14 +100,15 @@ pub struct LogSettings {
 /// `[policy]` and `[policy.partition.NAME]`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Policies {
-    /// Holds where a partition has none of its own.
+    /// The policy of partitions that have none of their own.
     pub site: Policy,
-    /// Those of partitions, complete: what a partition leaves out is the site's.
+    /// The policies of partitions by their names, complete: what a partition leaves out is the
+    /// site's.
     pub partitions: BTreeMap<String, Policy>,
 }
 
 impl Policies {
-    /// What holds in a partition.
+    /// Returns the policy that holds in a partition.
     #[must_use]
     pub fn of(&self, partition: &str) -> &Policy {
         self.partitions.get(partition).unwrap_or(&self.site)
@@ -120,11 +121,11 @@ impl Policies {
 pub enum LogLevel {
     /// Failures.
     Error,
-    /// Also what is unusual but does not keep the daemon from its work.
+    /// Failures, and what is unusual but does not keep the daemon from its work.
     Warn,
-    /// Also what the daemon does in the course of its work.
+    /// The messages of `Warn`, and what the daemon does in the course of its work.
     Info,
-    /// Also what helps to find a fault.
+    /// The messages of `Info`, and what helps to find a fault.
     Debug,
     /// Everything.
     Trace,
@@ -161,9 +162,10 @@ impl Default for Configuration {
 }
 
 impl Configuration {
-    /// Where the configuration is: the file that `QUEUECAST_CONF` names, else `queuecast.toml`
-    /// beside the slurm.conf that `SLURM_CONF` names, else `/etc/slurm/queuecast.toml`. The daemon,
-    /// the command line and the plugin inside slurmctld all look here.
+    /// Returns the path of the configuration: the file that `QUEUECAST_CONF` names, else
+    /// `queuecast.toml` beside the slurm.conf that `SLURM_CONF` names, else
+    /// `/etc/slurm/queuecast.toml`. The daemon, the command line and the plugin inside slurmctld
+    /// all look here.
     #[must_use]
     pub fn path() -> PathBuf {
         let named = |variable| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -222,7 +224,7 @@ fn state_directory_in(text: &str) -> Option<PathBuf> {
     lines.filter_map(|line| toml::from_str::<Line>(line).ok()).map(|line| line.state_directory.0).last()
 }
 
-/// Where the configuration is, by the values of the two variables.
+/// Returns the path of the configuration by the values of the two variables.
 fn path_from(named: Option<PathBuf>, slurm_conf: Option<PathBuf>) -> PathBuf {
     let beside_slurm_conf = || slurm_conf.map(|slurm_conf| slurm_conf.with_file_name(FILE_NAME));
     named.or_else(beside_slurm_conf).unwrap_or_else(|| PathBuf::from(DEFAULT_PATH))

@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn slurms_time_limit_forms_are_read() {
-        // By hand from the units that `man sbatch` gives for --time.
+        // Computed by hand from the units that `man sbatch` gives for --time.
         for (text, seconds) in [
             ("10", 600),
             ("10:30", 630),

@@ -52,8 +52,8 @@ impl Envelope {
         Envelope { magic, layout, fingerprint: 0, largest }
     }
 
-    /// The same kind, whose content means something only where what it refers to has this
-    /// fingerprint.
+    /// Returns the kind of file with a fingerprint of what its content refers to. The content means
+    /// something only if that has the same fingerprint.
     #[must_use]
     pub const fn referring_to(self, fingerprint: u64) -> Envelope {
         Envelope { fingerprint, ..self }

@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn a_time_that_the_clocks_skip_moves_forward() {
-        // On 2026-03-29 the clocks in Berlin go from 02:00 to 03:00.
+        // The clocks in Berlin go from 02:00 to 03:00 on 2026-03-29.
         assert_eq!(shown("2026-03-29T02:30"), "2026-03-29T03:30:00");
     }
 

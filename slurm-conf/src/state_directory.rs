@@ -25,7 +25,7 @@ pub const COUNTERS: &str = "filter-counters";
 /// The envelope of [`COUNTERS`].
 pub const COUNTERS_ENVELOPE: Envelope = Envelope::new(*b"QCCOUNTS", 4, 1 << 16);
 
-/// Whose submissions were refused for their deadlines.
+/// Counts of the submissions that were refused for their deadlines, by user.
 pub const REFUSALS: &str = "refused-deadlines";
 
 /// The envelope of [`REFUSALS`].

@@ -29,7 +29,7 @@ pub enum TimeFormat {
     /// `2026-03-27T14:30:20`.
     #[default]
     Standard,
-    /// As short as it can be understood today: `14:30:20`, `Tomorr 08:00`, `Mon 08:00`,
+    /// The shortest form that can be understood today: `14:30:20`, `Tomorr 08:00`, `Mon 08:00`,
     /// `20 Apr 08:00`, `20 Apr 2028`.
     Relative,
     /// A form for `strftime`.

@@ -67,12 +67,12 @@ pub fn open_to_write(path: &Path, mode: u32) -> io::Result<File> {
     Ok(made)
 }
 
-/// How long what was written is to last.
+/// How long what was written is to stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasting {
-    /// Over a crash of the machine.
+    /// It outlasts a crash of the machine.
     OnDisk,
-    /// For as long as the machine runs.
+    /// It stays for as long as the machine runs.
     InMemory,
 }
 

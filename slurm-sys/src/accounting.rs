@@ -50,9 +50,9 @@ pub struct Association {
     pub id: u32,
     /// Name of the account.
     pub account: String,
-    /// The user.
+    /// Name of the user; `None` for the account itself.
     pub user: Option<String>,
-    /// Where the association holds for one partition only.
+    /// The one partition for which the association holds; `None` if it holds for all.
     pub partition: Option<String>,
 }
 

@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hasher};
 #[derive(Debug)]
 pub struct JobDescription<'a>(pub(crate) &'a mut job_desc_msg_t);
 
-/// Which list of `NAME=value` strings of a job description.
+/// Names a list of `NAME=value` strings of a job description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variables {
     /// The job's own environment; filled for batch jobs only.
@@ -180,8 +180,8 @@ impl<'a> JobDescription<'a> {
         self.place_of(name).is_some()
     }
 
-    /// Where a variable stands in the job's environment: the last place, where there are several.
-    /// Only the names are looked at, so that a long environment costs little.
+    /// Returns the place of a variable in the job's environment: the last one, if there are
+    /// several. Only the names are looked at, so that a long environment costs little.
     #[must_use]
     pub fn place_of(&self, name: &str) -> Option<usize> {
         self.list(Variables::Environment).iter().rposition(|entry| begins(*entry, name.bytes().chain([b'='])))

@@ -309,18 +309,18 @@ impl NumberField {
 pub enum AskedMemory {
     /// All memory of its nodes.
     Whole,
-    /// So many MiB of each node.
+    /// A number of MiB on each node.
     OfEachNode(u64),
-    /// So many MiB for each CPU.
+    /// A number of MiB for each CPU.
     ForEachCpu(u64),
 }
 
 /// What a job leaves to the system on each of its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Specialised {
-    /// So many cores.
+    /// A number of cores.
     Cores(u16),
-    /// So many threads.
+    /// A number of threads.
     Threads(u16),
 }
 

@@ -172,7 +172,7 @@ pub fn sleep_until_or_interrupted(unix_seconds: i64, mut goes_on: impl FnMut(i64
         if !goes_on(i64::try_from((left + NANOSECONDS - 1) / NANOSECONDS).unwrap_or(i64::MAX)) {
             return Woken::Told;
         }
-        // To the next whole second that is left: from 1 ns to a second.
+        // The timeout reaches to the next whole second that is left: from 1 ns to a second.
         let part = (left - 1) % NANOSECONDS + 1;
         let timeout = TimeSpec::new((part / NANOSECONDS) as i64, (part % NANOSECONDS) as i64);
         // SAFETY: set and time are valid and live through the call; what came with the signal is

@@ -79,13 +79,13 @@ pub(crate) fn written(number: u32) -> u32 {
     number.min(NO_VAL - 1)
 }
 
-/// What stands as a distance from `NICE_OFFSET`, as `nice` and the factor of the site do, which are
-/// added to priorities; 0 where it is not set.
+/// Reads a number that stands as a distance from `NICE_OFFSET`, as `nice` and the factor of the
+/// site do, which are added to priorities; 0 where it is not set.
 pub(crate) fn from_nice_offset(value: u32) -> i64 {
     number(value).filter(|value| *value != 0).map_or(0, |value| i64::from(value) - i64::from(NICE_OFFSET))
 }
 
-/// The same as C is to read it, within the 32 bits that there are.
+/// Writes a distance as C is to read it, from `NICE_OFFSET` and within the 32 bits that there are.
 pub(crate) fn nice_offset(distance: i64) -> u32 {
     let offset = distance.saturating_add(i64::from(NICE_OFFSET)).clamp(1, i64::from(u32::MAX));
     written(u32::try_from(offset).unwrap_or(NICE_OFFSET))

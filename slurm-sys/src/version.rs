@@ -17,16 +17,16 @@ impl Version {
     /// The Slurm whose headers this was built with.
     pub const BUILT_FOR: Version = Version::from_number(crate::bindings::SLURM_VERSION_NUMBER);
 
-    /// From the form in which headers, plugins and messages hold it (`SLURM_VERSION_NUM` in
-    /// slurm_version.h).
+    /// Reads the number in which headers, plugins and messages hold a version (`SLURM_VERSION_NUM`
+    /// in slurm_version.h).
     #[must_use]
     pub const fn from_number(number: u32) -> Version {
         let [_, major, minor, micro] = number.to_be_bytes();
         Version { major, minor, micro }
     }
 
-    /// From text such as `24.11.5`, `slurm 24.11.5` or `slurm-wlm 22.05.8-rc1`: the last word's
-    /// numbers.
+    /// Finds the version in text such as `24.11.5`, `slurm 24.11.5` or `slurm-wlm 22.05.8-rc1`: the
+    /// last word's numbers.
     #[must_use]
     pub fn find(text: &str) -> Option<Version> {
         let mut parts = text.split_whitespace().next_back()?.splitn(3, '.');

@@ -18,8 +18,8 @@ pub struct ComingJob {
     pub limit: Option<Seconds>,
 }
 
-/// The records of one partition, or with `None` of the cluster: each the sum of all that become
-/// eligible until then.
+/// Returns the records of one partition, or of the whole cluster if `partition` is `None`. Each
+/// record is the sum of all jobs that become eligible until its time.
 pub(super) fn records(partition: Option<PartitionIndex>, coming: impl IntoIterator<Item = ComingJob>, now: UnixTime) -> Vec<ComingRecord> {
     let mut coming: Vec<ComingJob> = coming.into_iter().filter(|job| job.at > now && job.at - now <= PRESENT_TELLS).collect();
     coming.sort_unstable_by_key(|job| job.at);

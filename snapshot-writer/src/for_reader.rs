@@ -57,7 +57,7 @@ pub fn for_reader<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, user: Option<UserId>) 
         coming: snapshot.records(sections::Coming),
         reserved: snapshot.records(sections::Reserved),
         deadline_histories: snapshot.records(sections::DeadlineHistories),
-        // Without a number or a user.
+        // The records of promised jobs hold no job number and no user.
         promised_jobs: snapshot.records(sections::PromisedJobs),
         plan: snapshot.records(sections::Plan),
         planned_partitions: snapshot.records(sections::PlannedPartitions),

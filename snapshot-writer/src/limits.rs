@@ -39,8 +39,8 @@ impl LimitRecords {
         let associations = sorted.into_iter().filter_map(|association| {
             let partition = match &association.partition {
                 None => ALL_PARTITIONS,
-                // Without room for its partition an association is left out: a job there falls back
-                // to the user's other one.
+                // An association is left out if its partition has no index. A job there falls back
+                // to the user's other association.
                 Some(name) => index_of(name)?,
             };
             Some(AssociationRecord {

@@ -76,7 +76,7 @@ impl ModelRecords {
         self.groups.reserve(sorted.len());
         for (key, group) in sorted {
             let mut open = NO_RECORD;
-            // In most groups no job waits or runs, and half of the record would be zeros.
+            // Most groups have no waiting and no running job, so half of the record would be zeros.
             if group.waiting != Sum::default() || group.running != Sum::default() || group.oldest != 0.0 {
                 open = self.open_groups.len() as u32;
                 self.open_groups.push(OpenGroupRecord {

@@ -59,7 +59,7 @@ pub struct SharedNodeState {
     pub name: String,
     /// Its CPUs.
     pub cpus: u32,
-    /// How many jobs may share each.
+    /// How many jobs may share each CPU.
     pub jobs_to_a_cpu: u16,
     /// The jobs that it has, and those that will have it.
     pub jobs: Vec<SharingJob>,
@@ -90,7 +90,7 @@ pub struct RunningJob {
     pub limit_end: Option<UnixTime>,
 }
 
-/// Where a snapshot comes from.
+/// Where a snapshot comes from: the cluster, the daemon's clock and its configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// Name of the cluster.
@@ -111,8 +111,8 @@ pub struct Origin {
     pub accounting_read_at: Option<UnixTime>,
     /// When slurmctld was last read; `None` if never.
     pub controller_read_at: Option<UnixTime>,
-    /// By how much slurmctld's clock was ahead of the daemon's then; nothing where that is not
-    /// known.
+    /// By how many seconds slurmctld's clock was ahead of the daemon's at that time; 0 if that is
+    /// not known.
     pub controller_ahead: Seconds,
     /// When the configuration in force was loaded.
     pub configuration_loaded_at: UnixTime,

@@ -10,18 +10,18 @@ pub const MOST_SUBMISSIONS: usize = 50_000;
 /// The submissions of the last minutes that became jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenSubmissions {
-    /// From when on all of them are known; `None` where nothing is known.
+    /// The time since which all submissions are known; `None` if none is known.
     pub since: Option<UnixTime>,
-    /// In any order.
+    /// The submissions, in any order.
     pub jobs: Vec<SeenSubmission>,
 }
 
 impl SeenSubmissions {
-    /// The records of a snapshot, and from when on nothing is missing among them.
+    /// Returns the records of a snapshot, and the time since which none is missing among them.
     pub(super) fn records(&self) -> (Vec<SubmissionRecord>, Option<UnixTime>) {
         let mut jobs: Vec<&SeenSubmission> = self.jobs.iter().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.submitted_at));
-        // Of the second of the first that is left out some may be missing.
+        // Some submissions of the second in which the first omitted one was made may be missing.
         let cut = jobs.get(MOST_SUBMISSIONS).map(|job| UnixTime(job.submitted_at.0 + 1));
         jobs.truncate(MOST_SUBMISSIONS);
         jobs.sort_by_key(|job| (job.user, job.submitted_at));

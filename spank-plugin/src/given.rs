@@ -20,7 +20,7 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 impl Refused {
-    /// Where an option cannot be passed on.
+    /// Returns the refusal of an option that cannot be passed on.
     pub(crate) fn because(option: &'static UserOption, fault: &dyn fmt::Display) -> Self {
         Self(options::Refused::OnCommandLine { option, fault: fault.to_string() })
     }

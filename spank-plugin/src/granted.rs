@@ -8,14 +8,14 @@ use slurm_sys::allocation;
 /// A wait on the nodes that was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grant {
-    /// Until when, in Unix seconds.
+    /// The time until which the job may wait on its nodes, in Unix seconds.
     pub(crate) until: i64,
     /// When the allocation's time limit ends it, in Unix seconds.
     pub(crate) end: Option<i64>,
 }
 
-/// Until when slurmctld lets a job wait on its nodes; `None` where nothing was granted or nothing
-/// can be learnt.
+/// Reads until when slurmctld lets a job wait on its nodes. `None` if nothing was granted or
+/// nothing can be learnt.
 ///
 /// A batch job carries the grant in its environment. salloc and srun send no environment with their
 /// request, so that the submit filter has none to write to: the grant is read back from the record
@@ -23,7 +23,7 @@ pub(crate) struct Grant {
 pub(crate) fn hold(job: JobId) -> Option<Grant> {
     let allocation = allocation::load(job)?;
     let record = Record::parse(&allocation.admin_comment?)?;
-    // In a lower mode the record says what would have been written.
+    // In a lower mode, the record says what would have been written.
     let until = if record.mode == Mode::Enforce { record.written?.hold_until? } else { return None };
     Some(Grant { until, end: allocation.end.map(|end| end.0) })
 }

@@ -1,4 +1,4 @@
-//! On the node, in slurmstepd: makes a job wait that is there before its reserved time.
+//! The plugin on the node, in slurmstepd: makes a job wait that is there before its reserved time.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use slurm_sys::process;
 use crate::forwarded;
 use crate::hold::{self, Hold};
 
-/// In the task's process, as the user, just before the program is executed.
+/// Is called in the task's process, as the user, just before the program is executed.
 pub(crate) fn task_init(spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
     let hold_until = spank.getenv_lossy(HOLD_UNTIL_VARIABLE)?;
     // What the script submits in its turn is its own affair.
@@ -51,7 +51,7 @@ fn wait(spank: &SpankHandle<'_>, value: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One line on the job's standard error, which is the task's by now.
+/// Writes one line on the job's standard error, which is the task's by now.
 fn say(line: &str) {
     // A job without a standard error waits all the same.
     let _ = writeln!(io::stderr(), "{line}");

@@ -1,4 +1,4 @@
-//! In salloc: its shell, or the command that it runs, waits for the reserved time.
+//! The plugin in salloc: makes its shell, or the command that it runs, wait for the reserved time.
 //!
 //! No callback of the plugin interface lies between the grant of an allocation and the shell
 //! (src/salloc/salloc.c). But salloc forks to start it, and has the number of its job in its
@@ -26,11 +26,12 @@ static OUTER_JOB: AtomicU32 = AtomicU32::new(0);
 /// The allocation whose shell is to wait; 0 for none.
 static JOB: AtomicU32 = AtomicU32::new(0);
 
-/// Until when, in Unix seconds.
+/// The time until which the shell waits, in Unix seconds.
 static UNTIL: AtomicI64 = AtomicI64::new(0);
 
-/// Every how many seconds it is asked whether the allocation is still there: salloc itself tells
-/// its child nothing (`_job_complete_handler` signals it only where salloc was built or told so).
+/// How many seconds pass between two questions whether the allocation is still there. salloc itself
+/// tells its child nothing (`_job_complete_handler` signals it only where salloc was built or told
+/// so).
 const SECONDS_BETWEEN_LOOKS: i64 = 5;
 
 /// Has the shell of this salloc wait, if slurmctld grants its job a wait. Returns whether it will.
@@ -63,7 +64,7 @@ extern "C" fn before_fork() {
 
 extern "C" fn in_child() {
     let ended = catch_unwind(|| {
-        // One fork is salloc's own for its shell; whatever follows is not to wait again.
+        // One fork is that of salloc for its shell; processes that follow are not to wait again.
         let job = JOB.swap(0, Ordering::Relaxed);
         job != 0 && wait(JobId(job), UNTIL.load(Ordering::Relaxed)) == Woken::Told
     });

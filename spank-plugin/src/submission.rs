@@ -1,5 +1,5 @@
-//! On the submitting side, in sbatch, salloc and srun: reads what the user asks for and hands it to
-//! slurmctld.
+//! The plugin on the submitting side, in sbatch, salloc and srun: reads what the user asks for and
+//! hands it to slurmctld.
 
 use job_types::number::JobId;
 use std::env;
@@ -99,8 +99,8 @@ impl Submission {
         self.asked.reserve_at.is_some() && self.asked.early_start != Some(EarlyStart::Run)
     }
 
-    /// In srun, with the allocation made and the step not yet launched: passes on what slurmctld
-    /// granted to this job.
+    /// Passes on what slurmctld granted to this job. It is called in srun, once the allocation is
+    /// made and before the step is launched.
     pub(crate) fn local_user_init(&mut self, spank: &mut SpankHandle<'_>) -> Result<(), Box<dyn Error>> {
         if self.inside_job || !self.may_wait() || spank.job_stepid()? != 0 {
             return Ok(());

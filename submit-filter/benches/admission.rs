@@ -46,7 +46,7 @@ fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {
     unsafe { job_submit_queuecast::job_submit(&raw mut *job.0, 0, message) }
 }
 
-/// By which rule jobs are admitted, and whether they share nodes.
+/// The rule by which jobs are admitted, and whether they share nodes.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     rule: Admission,
@@ -87,7 +87,7 @@ fn site(site: &Site, case: Case, generation: u64) {
     let made = made.origin(|origin| {
         (origin.generation, origin.site_policy, origin.controller_read_at) = (generation, policy, Some(now + Seconds(3_000)));
     });
-    // By probability the plan is asked, with jobs that wait for their deadlines in it.
+    // Admission by probability asks the plan, which holds jobs that wait for their deadlines.
     let made = if rule == Admission::Probability && !case.is_shared { made.queue(&plan(now)) } else { made };
     publish(site.path(), &made.bytes());
 }
@@ -144,7 +144,7 @@ fn main() {
     // 40 minutes are too few.
     let by_shares = [(4, 25_920_000, true), (64, 25_920_000, true), (4, 5_400, false)];
     let by_time = [(4, 86_400, true), (64, 86_400, true), (4, 2_400, false)];
-    // By forecast what runs for 25 minutes needs half of a node in 50.
+    // By forecast, a job that runs for 25 minutes needs half of a node in 50 minutes.
     let by_forecast = [(4, 25_920_000, true), (64, 25_920_000, true), (4, 3_000, false), (4, 1_000, false)];
     let cases = [Admission::Libra, Admission::LibraRisk, Admission::Edf, Admission::Probability].map(case);
     let cases = cases.into_iter().chain([Case { rule: Admission::Probability, is_shared: true }]);
@@ -157,7 +157,7 @@ fn main() {
         site(&state, case, generation);
         let jobs = match case {
             Case { rule: Admission::Probability, is_shared: true } => &by_forecast[..],
-            // Of jobs on 64 nodes nothing is known to the probability.
+            // Admission by probability knows nothing of jobs on 64 nodes.
             Case { rule: Admission::Probability, is_shared: false } => &[by_time[0], by_time[2]],
             Case { is_shared: true, .. } => &by_shares,
             Case { is_shared: false, .. } => &by_time,

@@ -23,12 +23,12 @@ use std::time::{Duration, Instant};
 
 /// New snapshots per row.
 const ROUNDS: usize = 60;
-/// As many jobs as a snapshot has of those that wait.
+/// The number of waiting jobs that a snapshot holds.
 const PLANNED_JOBS: u32 = 10_000;
 /// Groups of jobs that 200,000 pending jobs and their past make, at the most one for each.
 const GROUPS: u32 = 200_000;
 
-/// One submission's time.
+/// Measures the time of one submission.
 fn call(control: &[&str]) -> Duration {
     let mut job = Description::batch(16, 64).with_control(control);
     let mut message = std::ptr::null_mut();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Counts {
     /// The counters, and the last refusals for deadlines.
     numbers: [AtomicU64; SHOWN],
-    /// As whom this process counts, 0 before it has a page.
+    /// The name under which this process counts; 0 before it has a page.
     owner: AtomicU64,
     page: RwLock<Option<Page>>,
 }
@@ -101,7 +101,7 @@ impl Counts {
             memory.begin(owner, numbers());
         }
         *self.page.write() = Some(Page { memory, from });
-        // Those that were counted while the page was not yet in its place.
+        // Adds what was counted while the page was not yet in its place.
         if let Some(page) = self.page.read().as_ref() {
             numbers().enumerate().for_each(|(index, value)| page.memory.raise(owner, index, value));
         }

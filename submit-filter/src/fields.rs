@@ -107,11 +107,11 @@ impl<'a> JobFields<'a> {
             read.get_or_init(|| Some(Cow::Borrowed(text)));
             return Ok(());
         }
-        // Bit by bit, so that a text with few such bytes costs little more.
+        // The steps are taken bit by bit, so that a text with few such bytes costs little more.
         text.to_bytes().utf8_chunks().try_for_each(|chunk| steps.take_for(chunk.valid().len().saturating_add(WORK_OF_MARK)))
     }
 
-    /// The same for what is derived of other fields.
+    /// Takes the steps for a field that is derived from other fields.
     fn charge_derived(&self, name: Name, steps: &mut Steps) -> Result<(), Fault> {
         let is_known = match name {
             Name::GpuTypes => self.gpu_types.get().is_some(),
@@ -215,14 +215,14 @@ impl TextList for JobFields<'_> {
     }
 }
 
-/// Where types of GPUs stand in the lists of resources.
+/// The places of the types of GPUs in the lists of resources.
 #[derive(Debug, Default)]
 struct GpuTypes {
     few: [Option<(Name, Place)>; FEW],
     more: Vec<(Name, Place)>,
 }
 
-/// From where to where a part of a text reaches.
+/// The part of a text from `start` to `end`.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     start: usize,
@@ -301,7 +301,7 @@ impl TextList for Entries<'_> {
             return Some(length);
         }
         let marks = entry.to_bytes().utf8_chunks().take(FEW_MARKS).count();
-        // Of more it is taken that there are as many as there are bytes.
+        // If there are more marks, there are taken to be as many as there are bytes.
         let marks = if marks < FEW_MARKS { marks } else { length };
         Some(length.saturating_add(marks.saturating_mul(WORK_OF_MARK)))
     }

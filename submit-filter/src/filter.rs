@@ -1,4 +1,4 @@
-//! One submission or modification, from the job description to the answer.
+//! The filter of one submission or modification, from the job description to the answer.
 //!
 //! The site's own rules come first: what they refuse is not looked at any further, and forecasts
 //! and decisions are about the job as they have written it. A decision that would go past what they
@@ -50,13 +50,14 @@ const MOST_VARIABLES: usize = 1 << 14;
 pub enum Answer {
     /// The submission goes on.
     Accepted,
-    /// It asked for what can't be given.
+    /// The submission asks for what can't be given.
     Refused,
-    /// Its deadline can't be kept.
+    /// The deadline of the submission can't be kept.
     NotAdmitted,
-    /// Whether it can be promised what it asks for is known once the queue has been read again.
+    /// Whether the submission can be promised what it asks for is known once the queue has been
+    /// read again.
     Undecided,
-    /// The site's own rules refuse it, with this number of Slurm's.
+    /// The site's own rules refuse the submission, with this error number of Slurm's.
     RefusedByRules(c_int),
 }
 
@@ -323,7 +324,8 @@ fn decided(
         let given: Vec<&SharedNode> =
             given.iter().flat_map(|given| &given.nodes).filter_map(|place| partition.shared_nodes.get(*place as usize)).collect();
         let names: Vec<&str> = given.into_iter().map(|node| current.snapshot.shared_node_name(node)).collect();
-        // Without a record nobody would know of a promise, nor of a wait on the nodes.
+        // Without a record nobody would know of a promise, nor of a wait on the nodes, so that
+        // these need one.
         let changes = decision.changes();
         let needs_record =
             changes.clears_deadline || changes.hold_until.is_some() || !names.is_empty() || submission.asked.reserve_at.is_some();
@@ -340,8 +342,8 @@ fn decided(
         // Whether the job is only tested, or is refused in the end, shows at the next reading.
         let claims = decision.claims(&situation);
         let mut is_promised = matches!(decision.admission, Some(Ok(_))) || matches!(decision.reservation, Some(Ok(_)));
-        // By the order of deadlines alone a job is let into the queue whatever its user was
-        // promised before, and counts for others as far as it may be promised something.
+        // Under admission by the order of deadlines alone, a job is let into the queue whatever its
+        // user was promised before. It counts for others as far as it may be promised something.
         let is_owed = policy.admission != Admission::Edf || matches!(decision.reservation, Some(Ok(_)));
         let allowed = match (turn.as_ref().filter(|_| is_promised), &claims) {
             (Some(turn), Some(claims)) => turn.allowed(user, &partition, claims.cpus),

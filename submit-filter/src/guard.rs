@@ -1,4 +1,4 @@
-//! Where a panic ends, so that none reaches C.
+//! The place where a panic ends, so that none reaches C.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

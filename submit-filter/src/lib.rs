@@ -101,9 +101,11 @@ pub mod entry {
     fn code(answer: Option<Answer>) -> c_int {
         match answer {
             Some(Answer::Refused) => bindings::ESLURM_RESERVATION_NOT_USABLE as c_int,
-            // With which Slurm itself refuses a time limit that does not fit before a deadline.
+            // Slurm itself refuses a time limit that does not fit before a deadline with this
+            // error.
             Some(Answer::NotAdmitted) => bindings::ESLURM_INVALID_TIME_LIMIT as c_int,
-            // The clients of Slurm that wait for their job's number repeat it by themselves.
+            // Slurm's clients that wait for their job's number repeat this submission by
+            // themselves.
             Some(Answer::Undecided) => TRY_AGAIN,
             Some(Answer::RefusedByRules(number)) => number,
             Some(Answer::Accepted) => SUCCESS,

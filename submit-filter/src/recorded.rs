@@ -1,4 +1,5 @@
-//! For a test: what rules read of each submission, into the file that the environment names.
+//! A record for tests: what rules read of each submission, written into the file that the
+//! environment names.
 
 use crate::fields::JobFields;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};

@@ -45,10 +45,10 @@ pub(crate) struct Judged<'a> {
     pub(crate) store: &'a RuleStore,
     pub(crate) in_force: &'a InForce,
     pub(crate) request: Request,
-    /// Who asks; the job may be another user's.
+    /// The user who makes the request; the job may be another user's.
     pub(crate) asker: UserId,
     pub(crate) now: UnixTime,
-    /// Where forecasts are.
+    /// The place of forecasts; `None` if there is none.
     pub(crate) located: Option<&'a Located>,
 }
 
@@ -59,7 +59,7 @@ struct OtherState<'a> {
     is_certain: bool,
 }
 
-/// That rules refuse a request, with Slurm's number of the error.
+/// A refusal of a request by the rules, with Slurm's number of the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused(pub(crate) c_int);
 
@@ -245,7 +245,7 @@ impl Judged<'_> {
             if ruled.refusal.is_some() {
                 return ruled;
             }
-            // In each state that the job may be in it has to be allowed, with the steps that are
+            // The job has to be allowed in each state that it may be in, with the steps that are
             // left.
             let mut left = ruled.applied.left;
             for OtherState { current, is_certain } in others {
@@ -328,7 +328,7 @@ impl Judged<'_> {
                 Some(_) => others.push(OtherState { current: state, is_certain: place == 0 }),
             }
         }
-        // Nothing is made of a text that is not UTF-8, which would be work that no budget counts.
+        // A text that is not UTF-8 is not converted, because no budget counts that work.
         let read_directly = DirectFields::of(description);
         let forecasts = SnapshotForecasts::new(self.located, &read_directly, self.now);
         let forecasts: &dyn Forecasts = if is_modified { &NoForecasts } else { &forecasts };
@@ -381,8 +381,8 @@ fn not_known_yet() -> c_int {
     named_error(NOT_KNOWN_YET)
 }
 
-/// So many rules are counted at a time: few enough to leave the thread's stack small, of which
-/// glibc gives back what is beyond 16 KiB when the thread ends.
+/// The number of rules that are counted at a time. It is small enough to leave the thread's stack
+/// small: glibc gives back what is beyond 16 KiB when the thread ends.
 const COUNTED_AT_ONCE: usize = 32;
 
 /// Notes what became of each rule that is asked, and logs what those would do that are observed.

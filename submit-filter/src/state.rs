@@ -35,9 +35,9 @@ pub(crate) struct Located {
     /// What the configuration said when it was read, for where there was never a snapshot: after
     /// that the daemon is asked, which reads it again.
     policies: Policies,
-    /// By which records are sealed.
+    /// The key with which records are sealed.
     pub(crate) record_key: RecordKey,
-    /// The site's own rules, whose look at the directory all share.
+    /// The site's own rules. All of them share one look at the directory.
     rules: Arc<RuleStore>,
     off: Switch,
 }
@@ -74,7 +74,7 @@ pub(crate) fn start() {
     // What becomes of the request is said by whoever catches the panic.
     std::panic::set_hook(Box::new(|panic| slurm_sys::log::error(&format!("job_submit/queuecast: an error of the plugin itself: {panic}"))));
     let located = STATE.locate(0);
-    // So that the first submission finds rules and a snapshot, and not files to read.
+    // The first submission is to find rules and a snapshot, and not files that it has to read.
     let rules = STATE.rules(located);
     let directory = rules.directory_state(now());
     let _ = rules.look(directory);
@@ -83,8 +83,8 @@ pub(crate) fn start() {
     }
 }
 
-/// Before the plugin is unloaded: the hook must not outlive it, and what a library keeps for as
-/// long as it is loaded is dropped by nobody.
+/// Cleans up before the plugin is unloaded. The hook must not outlive the plugin, and nobody else
+/// drops what a library keeps for as long as it is loaded.
 pub(crate) fn stop() {
     let _ = std::panic::take_hook();
     STATE.let_go();

@@ -52,7 +52,8 @@ fn weight(value: Option<&OwnedValue>) -> usize {
     ENTRY + text
 }
 
-/// From when on what was let through may be missing in a snapshot's queue, by slurmctld's clock.
+/// Returns the time since which submissions that were let through may be missing in a snapshot's
+/// queue, by slurmctld's clock.
 fn missing_since<B: AsRef<[u8]>>(snapshot: &Snapshot<B>) -> UnixTime {
     let provenance = snapshot.provenance();
     provenance.controller_read_at.unwrap_or(snapshot.published_at()) + provenance.controller_ahead - UNDERWAY

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// For how long after a change of the directory another one may bear the same time, where the file
-/// system keeps times by the second.
+/// How many nanoseconds after a change of the directory another change may bear the same time, if
+/// the file system keeps times by the second.
 const UNSETTLED_BY_SECONDS_NS: i128 = 2_000_000_000;
-/// The same where it keeps them by the tick of the kernel's clock, of which there are 100 in a
-/// second at least (`CONFIG_HZ`).
+/// How many nanoseconds that is if the file system keeps times by the tick of the kernel's clock,
+/// which has at least 100 ticks in a second (`CONFIG_HZ`).
 const UNSETTLED_BY_TICKS_NS: i128 = 50_000_000;
 
 /// The state directory, as one look at it tells whether anything there has changed.
@@ -167,8 +167,8 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// That of what lies at a path, without opening it or following a link; `None` where there is
-    /// nothing.
+    /// Returns the identity of what lies at a path, without opening it or following a link; `None`
+    /// if nothing is there.
     ///
     /// # Errors
     /// It can't be looked at, which says nothing about what is there.

@@ -39,7 +39,7 @@ fn a_panic_ends_in_the_plugin_is_counted_and_leaves_the_job_as_written() {
     assert_eq!(plugin.call("fini"), 0);
 }
 
-/// Where the evaluation itself fails, what rules say of errors holds.
+/// Checks that what rules say of errors holds if the evaluation itself fails.
 fn a_panic_in_rules_is_an_error_of_theirs(site: &Site, plugin: &Plugin) {
     for (on_error, refused) in [("refuse", true), ("pass", false)] {
         put_rules(site.path(), &format!("[[rule]]\nname = 'seen'\non_error = '{on_error}'\nset = {{ partition = 'other' }}\n"));

@@ -23,7 +23,7 @@ fn shared(rule: Admission, read_at: UnixTime, generation: u64) -> Vec<u8> {
     shared_nodes(["n1", "n2", "n3"], rule, read_at, generation)
 }
 
-/// The same with other names.
+/// Returns the snapshot of `shared` with other names of nodes.
 fn shared_nodes(names: [&str; 3], rule: Admission, read_at: UnixTime, generation: u64) -> Vec<u8> {
     let policy = Policy { admission: rule, ..enforcing() };
     let has = SharingJob { cpus: 1, admitted: Some((NeededShare::sure(0.75), read_at + Seconds(8 * HOUR))) };

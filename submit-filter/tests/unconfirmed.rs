@@ -36,7 +36,7 @@ impl Counted {
         self.submit_with(second, None);
     }
 
-    /// The same with fields that are kept.
+    /// Submits a job after so many seconds, with fields that are kept.
     fn submit_with(&self, second: i64, fields: Option<Vec<(FieldNumber, OwnedValue)>>) {
         let mut job = Description::batch(1, 1).of_user(USER);
         // SAFETY: a description of our own.
@@ -52,7 +52,8 @@ impl Counted {
         self.read_for_rules(second, jobs, self.begin + Seconds(second));
     }
 
-    /// The same where rules are asked beside a reading at another moment.
+    /// Reads the queue after so many seconds, while rules are asked beside a reading at another
+    /// moment.
     fn read_for_rules(&mut self, second: i64, jobs: &[i64], rules_read_at: UnixTime) {
         self.generation += 1;
         let read_at = self.begin + Seconds(second);

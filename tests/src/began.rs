@@ -17,18 +17,18 @@ pub struct Began {
 }
 
 impl Began {
-    /// Of each time that [`TELLS_BEGIN`] was run, when it began, by what was printed; the lines of
-    /// several nodes may be in any order.
+    /// Reads from what was printed when each run of [`TELLS_BEGIN`] began. The lines of several
+    /// nodes may be in any order.
     #[must_use]
     pub fn all_of(printed: &str) -> Vec<Began> {
         let moments = |prefix: &str| -> Vec<f64> { printed.lines().filter_map(|line| line.strip_prefix(prefix)?.parse().ok()).collect() };
         let (began, controls) = (moments("began at "), moments("control at "));
-        // Of several nodes the fastest control counts.
+        // If there are several nodes, the fastest control counts.
         let control = |at: f64| controls.iter().map(|control| control - at).filter(|takes| *takes >= 0.0).fold(f64::INFINITY, f64::min);
         began.iter().map(|at| Began { at: *at, start_takes_s: control(*at) }).filter(|began| began.start_takes_s.is_finite()).collect()
     }
 
-    /// Of what has been run once.
+    /// Reads when a command that was run once began.
     ///
     /// # Panics
     /// Where it was not run, or not to its end, or more than once.

@@ -30,15 +30,14 @@ impl Options {
         Options { plugins: true, configuration: Some(configuration.to_owned()), ..Options::default() }
     }
 
-    /// The same with slurmctld running as this user (`SlurmUser`), to whom the state directories
-    /// belong.
+    /// Lets slurmctld run as this user (`SlurmUser`), to whom the state directories belong.
     #[must_use]
     pub fn slurm_user(mut self, name: &str) -> Options {
         self.slurm_user = Some(name.to_owned());
         self.option("conf-line", &format!("SlurmUser={name}"))
     }
 
-    /// The same with one more option of `ci/cluster up`.
+    /// Adds one option of `ci/cluster up`.
     #[must_use]
     pub fn option(mut self, name: &str, value: &str) -> Options {
         self.arguments.extend([format!("--{name}"), value.to_owned()]);
@@ -207,7 +206,7 @@ impl Cluster {
         command
     }
 
-    /// Its name in slurm.conf.
+    /// Returns the name of the cluster in slurm.conf.
     ///
     /// # Panics
     /// Where it has none.
@@ -227,7 +226,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // Where this can't be printed either, a second panic would hide the first.
+            // If this can't be printed either, a second panic would hide the first.
             let mut output = std::io::stdout();
             for name in ["slurmctld", "slurmdbd", "queuecastd", "n1"] {
                 let log = self.log(name);

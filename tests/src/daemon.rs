@@ -79,7 +79,7 @@ impl Cluster {
         self.start_queuecastd_with(&[])
     }
 
-    /// The same with these variables in its environment.
+    /// Starts `queuecastd` with these variables in its environment.
     ///
     /// # Panics
     /// Where it can't be started.
@@ -152,7 +152,7 @@ impl Daemon {
         assert!(status.is_ok_and(|status| status.success()), "kill -s {name}");
     }
 
-    /// Its process id.
+    /// Returns the process id of the daemon.
     #[must_use]
     pub fn process_id(&self) -> u32 {
         self.child.id()

@@ -47,7 +47,8 @@ impl Cluster {
         self.publish_for(0, policy, past, running);
     }
 
-    /// The same with a past of another user's jobs, who has that number.
+    /// Publishes a snapshot as [`Cluster::publish`] does, with a past of the jobs of the user with
+    /// this number.
     ///
     /// # Panics
     /// Where the state directory can't be written.
@@ -55,8 +56,9 @@ impl Cluster {
         self.publish_with(8, user, policy, past, running, None, Seconds::ZERO);
     }
 
-    /// The same of an empty queue that was read so late that nothing is missing in it which was let
-    /// through before, as a daemon would tell a few seconds later.
+    /// Publishes a snapshot as [`Cluster::publish_for`] does, with an empty queue. The queue was
+    /// read so late that it lacks nothing that was let through before, as a daemon would tell a few
+    /// seconds later.
     ///
     /// # Panics
     /// Where the state directory can't be written.
@@ -64,8 +66,8 @@ impl Cluster {
         self.publish_with(8, user, policy, past, &[], None, Seconds(4));
     }
 
-    /// The same of a partition of so many nodes, where more are reserved at once than 8 leave room
-    /// for.
+    /// Publishes a snapshot as [`Cluster::publish_for`] does, of a partition with this many nodes,
+    /// for tests that reserve more at once than 8 nodes leave room for.
     ///
     /// # Panics
     /// Where the state directory can't be written.
@@ -83,7 +85,8 @@ impl Cluster {
         self.publish_pressed_for(0, policy, ends_in_s);
     }
 
-    /// The same for another user's jobs, who has that number.
+    /// Publishes a snapshot as [`Cluster::publish_pressed`] does, with the jobs of the user with
+    /// this number.
     ///
     /// # Panics
     /// Where the state directory can't be written.
@@ -106,10 +109,10 @@ impl Cluster {
     ) {
         let now = UnixTime(now());
         let past = past.iter().flat_map(|job| {
-            // As many as QBETS needs to tell classes apart, and without a trend, which it would
-            // take for a change.
+            // There are as many jobs as QBETS needs to tell classes apart. They have no trend,
+            // which QBETS would take for a change.
             (0..200).map(move |n| {
-                // Each by itself, so that no job presses on another.
+                // Each job runs by itself, so that no job presses on another.
                 let eligible = now - Seconds(20_000_000 - n * 100_000 - i64::from(job.nodes) * 10_000);
                 let wait_s = job.wait_s + n * 37 % 100 * job.more_wait_s;
                 let job = ended_job(UserId(user), eligible, job.nodes, 600, wait_s, job.run_s);

@@ -3,7 +3,7 @@
 use crate::Cluster;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Where the tests of a file find the cluster that they share while any of them runs.
+/// The place where the tests of a file find the cluster that they share while any of them runs.
 #[derive(Debug)]
 pub struct Shared(Mutex<Weak<Cluster>>);
 

@@ -128,7 +128,8 @@ fn a_job_is_suspended_and_requeued(cluster: &Cluster) {
     assert!(now() <= deadline, "it was done in time");
 }
 
-/// By an hour, by which a job is late that is to be done in half an hour.
+/// Sets the daemon's clock ahead by an hour and back. By the clock ahead, a job that is to be done
+/// in half an hour is late.
 fn the_daemons_clock_is_set_ahead_and_back(cluster: &Cluster, clock: &ShiftedClock) {
     let waits = admitted(cluster, 8, 1_800, &[], "true");
     clock.set_ahead(3_600);

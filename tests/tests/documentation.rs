@@ -57,7 +57,7 @@ const WITHOUT_COMMANDS: [&str; 11] = [
     "docs/rules-cookbook.md",
 ];
 
-/// Its commands are run by `ci/test-packages`.
+/// The page whose commands `ci/test-packages` runs.
 const INSTALLATION: &str = "docs/install.md";
 
 /// The reader's user.

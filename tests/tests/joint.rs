@@ -1,5 +1,5 @@
-//! The same nodes reserved on two clusters with one slurmdbd, of which one is enough, by an
-//! ordinary user.
+//! Tests of the same nodes reserved on two clusters with one slurmdbd, by an ordinary user. One of
+//! the two reservations is enough.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 const USER: &str = "games";
 const SOON: Duration = Duration::from_secs(120);
 
-/// Within so many seconds after its time a program begins on a machine that is busy.
+/// How many seconds after its time a program may begin on a machine that is busy.
 const LATE_S: i64 = 10;
 
 /// Two clusters, on each of which jobs of [`USER`] on two nodes are taken to have waited from 0 to
@@ -131,7 +131,7 @@ fn stop(mut daemon: Daemon) {
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn once_one_has_its_nodes_the_other_is_withdrawn_by_a_daemon_that_was_not_there() {
     let two = Two::up();
-    // Where one cluster refuses its job and the other alone does not suffice, nothing stays.
+    // If one cluster refuses its job and the other alone does not suffice, nothing stays.
     let _ = two.west.output("scontrol", &["update", "PartitionName=main", "State=DRAIN"]);
     let refused = two.reserve(now() + 600);
     assert_eq!((&refused["given"], &refused["submitted"]), (&true.into(), &false.into()), "{refused}");

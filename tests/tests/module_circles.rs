@@ -86,7 +86,8 @@ impl Modules {
         Some(found)
     }
 
-    /// For each module, by those that lie beside it: what it or a part of it names of them.
+    /// Returns for each module which of the modules beside it it names, itself or in one of its
+    /// parts.
     fn neighbours(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let mut neighbours: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
         for (module, paths) in &self.0 {

@@ -8,8 +8,8 @@ use serde_json::Value;
 /// How long the jobs on 8 and on 4 nodes run; their limits are five minutes.
 const EIGHT_NODES_S: i64 = 45;
 const FOUR_NODES_S: i64 = 30;
-/// By how much starts may differ from what was expected: slurmctld starts jobs some seconds after
-/// there is room, more on a busy machine.
+/// By how many seconds starts may differ from what was expected. slurmctld starts jobs some seconds
+/// after there is room, and later on a busy machine.
 const TOLERANCE_S: i64 = 18;
 
 /// squeue's own columns, but the last, which has words of ours.
@@ -109,8 +109,8 @@ fn jobs_start_when_the_plan_expects_them_to() {
     }
 }
 
-/// The same options choose and order the same jobs as with squeue, and times and durations are
-/// written in the same form.
+/// Checks that the same options choose and order the same jobs as with squeue, and that times and
+/// durations are written in the same form.
 fn has_the_words_of_squeue(cluster: &Cluster, held: &Job<'_>) {
     let words = |program: &str, arguments: &[&str]| {
         let output = cluster.prepare(program).args(arguments).env("SLURM_TIME_FORMAT", "%a %T").output().unwrap();

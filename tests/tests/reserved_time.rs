@@ -95,7 +95,7 @@ fn at_terminal(cluster: &Cluster, command: &str, shape: &[&str], options: &[&str
     at_terminal_by(&[], cluster, command, shape, options)
 }
 
-/// The same with these variables in its environment.
+/// Starts an srun or salloc like `at_terminal`, with these variables in its environment.
 fn at_terminal_by(variables: &[(&str, &Path)], cluster: &Cluster, command: &str, shape: &[&str], options: &[&str]) -> Child {
     let name = command;
     let mut command = cluster.prepare_for(USER, command);

@@ -18,8 +18,8 @@ use predictor_core::decisions::site::Site;
 
 const SOON: Duration = Duration::from_secs(90);
 
-/// In how many seconds jobs that are submitted now all run, with their shares, also on a machine
-/// that is busy.
+/// The seconds until jobs that are submitted now all run with their shares, also on a machine that
+/// is busy.
 const UNTIL_ALL_RUN_S: i64 = 30;
 
 /// How long what they have of a CPU is measured.
@@ -73,7 +73,7 @@ fn admitted<'a>(cluster: &'a Cluster, expected_s: i64, arguments: &[&str], comma
     admitted_by(cluster, ("games", &[]), expected_s, arguments, command_line)
 }
 
-/// The same for a user with variables in the environment.
+/// Submits a job like `admitted`, as this user with these variables in the environment.
 fn admitted_by<'a>(
     cluster: &'a Cluster,
     (user, variables): (&str, &[(&str, &str)]),
@@ -95,7 +95,7 @@ fn busy(from: i64, last: &str) -> String {
     busy_on(0, from, last)
 }
 
-/// The same on any processor.
+/// Keeps a processor busy, as `busy` does with the first one.
 fn busy_on(processor: usize, from: i64, last: &str) -> String {
     let until = from + MEASURED_S;
     let ticks = "stat=($(</proc/$$/stat)); echo $((stat[13] + stat[14]))";
@@ -454,9 +454,9 @@ fn jobs_are_admitted_to_the_nodes_that_libra_chooses_share_them_and_the_next_is_
     nodes_are_chosen_by_forecast_run_times(&cluster);
 }
 
-/// In a partition that admits by probability the jobs of a user of whom nothing is known are
+/// Checks a partition that admits by probability. The jobs of a user of whom nothing is known are
 /// admitted to the nodes that need least, each step sets its share, and the daemon publishes what
-/// is forecast to remain of them. What is refused is admitted with the deadline that was told.
+/// is forecast to remain of them. A refused job is admitted with the deadline that was told.
 fn nodes_are_chosen_by_forecast_run_times(cluster: &Cluster) {
     let submit = |limit: &str, deadline: &str, command: &str| {
         cluster.submit_for("games", &["-pforecast", "-n1", "-t", limit, &format!("--deadline=now+{deadline}minutes")], command)
@@ -477,7 +477,7 @@ fn nodes_are_chosen_by_forecast_run_times(cluster: &Cluster) {
         assert!(["00:59:00", "01:00:00"].contains(&job.field("TimeLimit").as_str()), "{}", job.field("TimeLimit"));
         wait_for("what the job prints", SOON, || job.printed().contains("share 1").then_some(()));
         if has_version_1() {
-            // By the estimate it needs a third of its CPU, and less by and by.
+            // By its estimate, the job needs a third of its CPU, and less by and by.
             let (_, shares) = cgroup_with_share(job);
             assert!((3_000..=3_600).contains(&shares), "{shares}");
         }

@@ -22,7 +22,7 @@ pub(super) struct Item {
 
 /// A part of a report.
 pub(super) struct Section {
-    /// By which links find it.
+    /// The name by which links find the section.
     pub(super) id: &'static str,
     pub(super) title: &'static str,
     pub(super) blocks: Vec<Block>,

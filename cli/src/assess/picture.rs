@@ -29,7 +29,7 @@ pub(super) fn waits_by_size(past: &Past) -> anyhow::Result<Picture> {
         ],
     };
     let caption = "How long jobs waited, by the processors that they asked for.";
-    // Where nobody waited there is nothing to draw by the logarithm.
+    // If nobody waited, there is nothing to draw on a logarithmic axis.
     if past.all.wait_s.as_ref().is_none_or(|wait| wait.maximum <= 0.0) {
         return Ok(Picture { svg: plot::inline((DIAGRAM.0, 40), |_| Ok(()))?, caption: "Nobody waited.".to_owned() });
     }

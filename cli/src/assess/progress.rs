@@ -12,7 +12,7 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Before anything is done.
+    /// Creates the bars before anything is done.
     pub(super) fn new() -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let stages = Stage::ALL.map(|stage| {

@@ -20,21 +20,21 @@ pub(super) enum Effect {
 /// What a forecast does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NotCounted {
-    /// That not every node will do.
+    /// The job can't use every node.
     Nodes,
-    /// That licences or burst buffers have to be free.
+    /// Licences or burst buffers have to be free for the job.
     Supplies,
-    /// That the job gets another place in the queue than usual.
+    /// The job gets another place in the queue than usual.
     Place,
-    /// What keeps the job from being eligible.
+    /// Something keeps the job from being eligible.
     Dependency,
-    /// The same, of a job that is held.
+    /// The job is held.
     Held,
-    /// That it runs inside a reservation of Slurm's.
+    /// The job runs inside a reservation of Slurm's.
     Reservation,
-    /// That there are several such jobs.
+    /// There are several such jobs.
     Array,
-    /// The boot of nodes.
+    /// Nodes have to boot.
     Boot,
 }
 

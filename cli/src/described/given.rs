@@ -13,9 +13,9 @@ use super::job::Job;
 pub(crate) struct OptionReport {
     option: String,
     value: Option<String>,
-    /// Where it was given: `script`, `environment` or `command line`.
+    /// The place where the option was given: `script`, `environment` or `command line`.
     origin: &'static str,
-    /// The line of the script, counted from 1.
+    /// The line of the script, counted from 1; `None` if the option stands elsewhere.
     line: Option<usize>,
     variable: Option<&'static str>,
     /// What becomes of it: `counted`, `not counted` (in full), `no effect`, `queuecast` (an option

@@ -153,7 +153,7 @@ fn named(option: &Given) -> String {
 }
 
 impl Job {
-    /// The same job, asking for something else of queuecast.
+    /// Returns the job with other options of queuecast.
     pub(crate) fn asking(self, asked: UserOptions) -> Self {
         Self { asked, ..self }
     }

@@ -15,13 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// src/common/spank.c).
 const HEADING: &str = "provided by plugins:";
 
-/// Those of queuecast.
+/// Returns the plugin options of queuecast.
 pub(super) fn own() -> Vec<PluginOption> {
     let takes = |placeholder: Option<&str>| if placeholder.is_some() { Takes::Value } else { Takes::Nothing };
     OPTIONS.iter().map(|option| PluginOption { name: option.name.to_owned(), takes: takes(option.placeholder) }).collect()
 }
 
-/// Those that sbatch itself names beside them; none where it can't be run on this machine.
+/// Returns the other plugin options that sbatch itself names. There are none if sbatch can't be run
+/// on this machine.
 pub(super) fn others() -> Vec<PluginOption> {
     let own = own();
     let listed = help().map(|text| listed(&text)).unwrap_or_default();

@@ -21,7 +21,7 @@ pub(crate) struct TrajectoryReport {
     pub(crate) points: Vec<PointReport>,
 }
 
-/// One point of it.
+/// One point of a trajectory.
 #[derive(Debug, Serialize)]
 pub(crate) struct PointReport {
     pub(crate) begin: i64,
@@ -46,8 +46,8 @@ impl From<ReservationCost> for CostReport {
 }
 
 impl TrajectoryReport {
-    /// For a job of `size` with a limit, as decided, at evenly spaced times; `None` where no
-    /// reservation is asked for or the time is none that can be reserved.
+    /// Computes the trajectory of a job of `size` with a limit, as decided, at evenly spaced times.
+    /// `None` if no reservation is asked for or the time can't be reserved.
     pub(crate) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
         let DecisionInputs { submission, partition, policy, forecasts: snapshot, now, claimed, .. } = situation;
         let early_start = submission.asked.early_start.unwrap_or(policy.early_start);
@@ -88,7 +88,7 @@ impl TrajectoryReport {
         }
         let probability = |point: Option<&PointReport>| point.map_or(0.0, |point| point.probability);
         let (first, last) = (probability(points.first()), probability(points.last()));
-        // Where the limit would be padded beyond the partition's longest, the trajectory begins
+        // If the limit would be padded beyond the longest of the partition, the trajectory begins
         // later.
         let earliest = points.first().map(|point| UnixTime(point.begin)).filter(|begin| *begin > now);
         let earliest = earliest.map_or("now".to_owned(), |begin| moment_and_distance(begin, now));

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(45);
 /// slurmctld's answers to the questions that `queuecast doctor` asks it.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// Its own version.
+    /// The version of slurmctld.
     pub(super) version: String,
     pub(super) nodes: Vec<NodeVersion>,
     /// The names of its partitions.

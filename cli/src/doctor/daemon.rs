@@ -54,7 +54,7 @@ fn configuration(checks: &mut Checks, installation: &Installation, snapshot: &Sn
     let advice = "correct the file, then `systemctl reload queuecastd`";
     let error = provenance.configuration_error;
     if !error.is_empty() {
-        // Where there is no file the defaults are in force, and the site may mean that.
+        // If there is no file, the defaults are in force, and the site may mean that.
         if installation.configuration_written_at.is_none() {
             return checks.warning(NAME, error, "install etc/queuecast.toml there, then `systemctl reload queuecastd`");
         }

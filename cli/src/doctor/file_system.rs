@@ -1,4 +1,4 @@
-//! On which file system a directory lies.
+//! The file system on which a directory lies.
 
 use std::io;
 use std::path::Path;
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn network_file_systems_are_told_from_a_host_s_own() {
-        // From statfs(2): NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC; and those of ext4, XFS, Btrfs and
-        // tmpfs.
+        // The numbers of network file systems are from statfs(2): NFS_SUPER_MAGIC and
+        // FUSE_SUPER_MAGIC. The others are those of ext4, XFS, Btrfs and tmpfs.
         assert_eq!((name_of(0x6969), name_of(0x6573_5546)), (Some("NFS"), Some("FUSE")));
         assert!([0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994].into_iter().all(|number| name_of(number).is_none()));
         assert_eq!(remote(Path::new("/dev/shm")).unwrap(), None);

@@ -1,5 +1,5 @@
-//! The same questions on other hosts: `queuecast doctor --role node` is run there, and what it
-//! finds is shown as one line a node.
+//! The checks on other hosts: `queuecast doctor --role node` is run there, and what it finds is
+//! shown as one line for each node.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -110,7 +110,7 @@ fn ask_all(nodes: &[String], way: &Way) -> Vec<Result<Report, String>> {
     answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// One line for a node.
+/// Adds one line for a node.
 fn one(checks: &mut Checks, node: &str, unwell: &[Check]) {
     let Some(worst) = unwell.iter().map(|check| check.outcome).max() else {
         return checks.ok(node, "all is well");

@@ -23,7 +23,7 @@ impl SlurmUser {
         Self { name: user::name(UserId(number)).unwrap_or_else(|| number.to_string()), number }
     }
 
-    /// By name or number, as slurm.conf gives it.
+    /// Finds the user by name or number, as slurm.conf gives it.
     pub(super) fn find(given: &str) -> Option<Self> {
         let user = User::from_name(given).ok().flatten().map(|user| Self { name: user.name, number: user.uid.as_raw() });
         user.or_else(|| given.parse().ok().map(Self::from_number))

@@ -14,11 +14,11 @@ const DEEPEST: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) file: PathBuf,
-    /// Its line number, counted from 1.
+    /// The number of the line, counted from 1.
     pub(super) number: usize,
     /// Whether what fails in the plugin fails the job, and drains the node.
     pub(super) required: bool,
-    /// As it stands there: a path, or a name that is looked for in PluginDir.
+    /// The plugin as the line names it: a path, or a name that is looked for in PluginDir.
     pub(super) plugin: String,
 }
 
@@ -29,7 +29,8 @@ pub(super) struct Plugstack {
     pub(super) lines: Vec<Line>,
     /// What can't be read or understood.
     pub(super) problems: Vec<String>,
-    /// Of the text of all files, as they are read; `None` where there is no file.
+    /// Hash over the contents of plugstack.conf and every included file, in reading order. `None`
+    /// if there is no plugstack.conf.
     pub(super) hash: Option<u64>,
 }
 

@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The output and the exit status of a program.
 #[derive(Debug)]
 pub(super) struct Said {
-    /// Its exit status; `None` where a signal ended it.
+    /// The exit status of the process; `None` if a signal ended it.
     pub(super) status: Option<i32>,
     pub(super) output: String,
     pub(super) error: String,

@@ -9,7 +9,7 @@ use slurm_sys::version::Version;
 
 use super::process;
 
-/// Where programs of system administrators are, also where the caller's PATH does not have them.
+/// The directories of programs for system administrators, which the caller's PATH may lack.
 const DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/slurm/sbin", "/opt/slurm/bin"];
 
 /// How long a program may take to say its version.
@@ -24,7 +24,7 @@ const ASKED: [(&str, &str); 3] = [("slurmctld", "-V"), ("slurmd", "-V"), ("scont
 pub(super) struct Program {
     pub(super) name: &'static str,
     pub(super) path: PathBuf,
-    /// Its version, or what it said instead.
+    /// The version of the program, or what it said instead.
     pub(super) version: Result<Version, String>,
 }
 

@@ -10,9 +10,9 @@ use super::role::Role;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CheckOutcome {
-    /// As it should be.
+    /// The part is as it should be.
     Ok,
-    /// It could not be looked at; what was found is the reason.
+    /// The part could not be looked at; the reason is what was found.
     NotChecked,
     /// It works, or will not be missed now, but somebody should look at it.
     Warning,
@@ -82,20 +82,20 @@ impl Checks {
 /// A configuration file of this host, by what is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ConfigurationFile {
-    /// Its usual name.
+    /// The usual name of the file.
     pub(super) name: String,
-    /// Its path on this host.
+    /// The path of the file on this host.
     pub(super) path: PathBuf,
-    /// XXH3-64 of its text, and of what it includes, in hexadecimal digits.
+    /// XXH3-64 of the text of the file and of what it includes, in hexadecimal digits.
     pub(super) hash: String,
 }
 
 /// What a node answered.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct NodeReport {
-    /// Its name.
+    /// The name of the node.
     pub(super) node: String,
-    /// Those of its checks that were not well; none where it did not answer.
+    /// The checks of the node that were not well; none if it did not answer.
     pub(super) checks: Vec<Check>,
 }
 

@@ -49,8 +49,8 @@ pub(super) fn version_of_slurm(directories: &[PathBuf]) -> Option<(PathBuf, Vers
 pub(super) fn plugin_directory_of(program: &Path) -> Option<PathBuf> {
     let bytes = fs::read(program).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
-    // In the table of strings the path stands as it is; that it holds plugins tells it from the
-    // others.
+    // The path stands in the table of strings as it is. It is told from other paths by the plugins
+    // that it holds.
     let strings = file.section_by_name(".dynstr")?.data().ok()?.to_vec();
     let mut paths = strings.split(|&byte| byte == 0).filter(|text| text.first() == Some(&b'/'));
     let mut directories = paths.by_ref().flat_map(|text| text.split(|&byte| byte == b':'));

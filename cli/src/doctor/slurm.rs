@@ -16,7 +16,7 @@ pub(super) struct Slurm {
     pub(super) path: Option<PathBuf>,
     /// Whether libslurm can be used, and why not.
     pub(super) libslurm: Result<(), ClientError>,
-    /// Where plugins are looked for, in that order.
+    /// The directories in which plugins are looked for, in that order.
     pub(super) plugin_directories: Vec<PathBuf>,
     /// The plugins that slurmctld hands a submission to, in that order.
     pub(super) job_submit_plugins: Vec<String>,
@@ -27,11 +27,11 @@ pub(super) struct Slurm {
     pub(super) controllers: Vec<String>,
     /// The partitions that stand in slurm.conf; a running slurmctld may have others.
     pub(super) partitions: Vec<String>,
-    /// Where slurmctld puts its process number.
+    /// The file in which slurmctld puts its process number.
     pub(super) slurmctld_pid_file: PathBuf,
-    /// Of slurm.conf and what it includes.
+    /// Hash over slurm.conf and what it includes; `None` if it is not known.
     pub(super) hash: Option<u64>,
-    /// What of it can't be read.
+    /// The parts of slurm.conf that can't be read.
     pub(super) problems: Vec<String>,
 }
 
@@ -71,13 +71,13 @@ impl Slurm {
         }
     }
 
-    /// Where in the list of job_submit plugins queuecast stands.
+    /// Returns the place of queuecast in the list of job_submit plugins; `None` if it is not there.
     pub(super) fn place_of_queuecast(&self) -> Option<usize> {
         self.job_submit_plugins.iter().position(|name| name == "queuecast" || name == "job_submit/queuecast")
     }
 }
 
-/// Where the installed programs look for plugins if slurm.conf does not say.
+/// Returns where the installed programs look for plugins if slurm.conf does not say.
 fn built_in(programs: &Programs) -> Vec<PathBuf> {
     programs.all().iter().find_map(|program| shared_object::plugin_directory_of(&program.path)).into_iter().collect()
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use slurm_conf::SlurmSettings;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Where Slurm looks if `SLURM_CONF` is not set: the usual place, and where a slurmd or sackd that
-/// has no file of its own keeps the controller's.
+/// The places where Slurm looks if `SLURM_CONF` is not set: the usual place, and where a slurmd or
+/// sackd that has no file of its own keeps the controller's.
 const PLACES: [&str; 3] = ["/etc/slurm/slurm.conf", "/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf"];
 
-/// Where slurm.conf is: the file that `SLURM_CONF` names, there or not; otherwise the first of the
-/// usual places that has one.
+/// Returns the path of slurm.conf: the file that `SLURM_CONF` names, there or not; otherwise the
+/// first of the usual places that has one.
 pub(super) fn find() -> Option<PathBuf> {
     match std::env::var_os("SLURM_CONF").filter(|named| !named.is_empty()) {
         Some(named) => Some(PathBuf::from(named)),

@@ -124,7 +124,7 @@ fn libslurm(checks: &mut Checks, slurm: &Slurm, role: Role) {
     let file = library::FILE_NAME;
     match &slurm.libslurm {
         Ok(()) => checks.ok(NAME, format!("{file} can be used")),
-        // Nothing of queuecast's on a node needs it.
+        // No part of queuecast on a node needs libslurm.
         Err(ClientError::Library { message }) if role == Role::Node => checks.not_checked(NAME, format!("not needed here ({message})")),
         Err(ClientError::Library { message }) => checks.failed(
             NAME,

@@ -123,7 +123,7 @@ fn heading(paragraph: &str) -> Option<(String, &str)> {
     is_heading.then(|| (heading.replace('\n', " "), body))
 }
 
-/// In capitals, but for options.
+/// Writes a title in capitals, but for options.
 fn shouted(title: &str) -> String {
     let words = title.split(' ').map(|word| if word.starts_with('-') { word.to_owned() } else { word.to_uppercase() });
     words.collect::<Vec<_>>().join(" ")

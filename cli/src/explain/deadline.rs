@@ -34,7 +34,7 @@ pub(super) struct Reason {
     /// One of `waited`, `ran`, `suspended`, `requeued`, `changed`, `ended_as_late`, `limit`,
     /// `cancelled`, `failed`, `slurms_deadline`, `no_room`.
     pub(super) what: &'static str,
-    /// By how much, in seconds, or how often, where it was requeued.
+    /// By how many seconds; for a requeued job, how often. `None` if there is no such number.
     pub(super) by: Option<i64>,
 }
 
@@ -45,8 +45,8 @@ impl Reason {
 }
 
 impl DeadlineReport {
-    /// Of a job that was admitted; `None` for any other. `expected_start` is that of the plan of
-    /// the queue.
+    /// Reports on a job that was admitted; `None` for any other. `expected_start` is the start in
+    /// the plan of the queue.
     pub(super) fn of(
         job: &Job,
         record: &Record,

@@ -14,12 +14,13 @@ const TOLERANCE_S: i64 = 60;
 /// What happened to the job. Where something is still open it is `None`, or counted until now.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct JobOutcome {
-    /// From the decision to the start or, where the job then waits on its nodes, to the end of
-    /// that; so far, where it still waits.
+    /// Seconds from the decision to the start or, if the job then waits on its nodes, to the end of
+    /// that wait. If it still waits, the seconds so far.
     pub(super) wait_s: Option<i64>,
-    /// From there to the end, suspensions left out; so far, where it still runs.
+    /// Seconds from there to the end, suspensions left out. If the job still runs, the seconds so
+    /// far.
     pub(super) run_s: Option<i64>,
-    /// How long it waits on its nodes.
+    /// Seconds that the job waits on its nodes.
     pub(super) held_s: Option<i64>,
     pub(super) wait_within_bound: Option<bool>,
     pub(super) run_time_in_range: Option<bool>,
@@ -90,7 +91,8 @@ impl JobOutcome {
     }
 }
 
-/// Where the job is not any more what was written, or as it was submitted where nothing was.
+/// Returns where the job differs from what was written, or from its submission if nothing was
+/// written.
 pub(super) fn changes(job: &Job, record: &Record) -> Vec<Change> {
     let has_written = written(record).is_some();
     let written = written(record).cloned().unwrap_or_default();

@@ -19,7 +19,7 @@ pub(super) struct People {
 }
 
 impl People {
-    /// With what the daemon has written into the state directory.
+    /// Knows people by what the daemon has written into the state directory.
     pub(super) fn of(installation: &Installation) -> Self {
         People { data: installation.rules_data(), groups: BTreeMap::new() }
     }

@@ -35,14 +35,15 @@ pub(super) struct RecordedJob {
 /// What a job's fields are taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filled {
-    /// Its command alone.
+    /// The submission is filled from the job's command alone.
     Command,
-    /// Its command, and what it says nothing of from the record.
+    /// The submission is filled from the job's command and, where the command says nothing, from
+    /// the record.
     CommandAndRecord,
 }
 
 impl RecordedJob {
-    /// Of a job in the queue.
+    /// Builds the submission that a job in the queue describes.
     pub(super) fn of_queued(described: ControllerJob, queued: Option<&QueuedJob>) -> Self {
         let mut known = BTreeMap::new();
         for (name, value) in described.fields {
@@ -73,7 +74,7 @@ impl RecordedJob {
         }
     }
 
-    /// Of a record of slurmdbd.
+    /// Builds the submission that a slurmdbd job record describes.
     pub(super) fn of(record: &EndedJobRecord<'_>, qos: &std::collections::HashMap<QosId, String>) -> Self {
         let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned).filter(|text| !text.is_empty());
         let mut known = BTreeMap::new();

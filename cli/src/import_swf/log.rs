@@ -1,4 +1,4 @@
-//! Where the jobs come from: a file, standard input, or the model.
+//! The origin of the jobs: a file, standard input, or the model.
 
 use std::io::{self, BufWriter, Write};
 use std::num::NonZeroU64;
@@ -50,7 +50,7 @@ const MODEL_PROCESSORS: u64 = 128;
 
 /// A log that is ready to be read.
 pub(super) enum Log {
-    /// From a file or standard input.
+    /// A log from a file or standard input.
     Stream {
         /// The file's name without its endings.
         name: String,

@@ -65,7 +65,7 @@ pub(super) struct Choices<'a> {
     pub(super) queues_as_partitions: bool,
 }
 
-/// Where the partitions' names come from.
+/// The origin of the partitions' names.
 #[derive(Debug)]
 enum Partitions {
     /// All jobs are in the cluster's default partition.

@@ -1,4 +1,4 @@
-//! From a log's records to jobs of the past: which are taken, how large they are, and when they
+//! Turns a log's records into jobs of the past: which are taken, how large they are, and when they
 //! ran.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -58,7 +58,7 @@ impl TimeScale {
 /// The machine that the log is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
-    /// Its size, where anything says.
+    /// The number of processors of the machine; `None` if nothing says it.
     pub(super) processors: Option<u64>,
     /// Processors to a node.
     pub(super) cpus_per_node: u32,
@@ -88,9 +88,9 @@ impl Machine {
 pub(super) enum Skipped {
     /// Not among those asked for.
     NotAskedFor,
-    /// Its submit time is not known.
+    /// The submit time of the job is not known.
     SubmitTimeUnknown,
-    /// It ran, but the log does not say when.
+    /// The job ran, but the log does not say when.
     WaitUnknown,
     /// It was not cancelled, and the log does not say how long it ran.
     RunTimeUnknown,

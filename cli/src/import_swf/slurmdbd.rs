@@ -56,7 +56,7 @@ struct Block {
 
 /// Writes the jobs, all or none.
 pub(super) fn write(plan: &Plan<'_>) -> anyhow::Result<Written> {
-    // Before libslurm can end the process for a slurm.conf that it cannot use.
+    // This comes before libslurm can end the process because of a slurm.conf that it cannot use.
     let site = client::site()?;
     let mut slurmdbd = AccountingWriter::open().context("cannot connect to slurmdbd")?;
     let cluster = cluster_for_imports(&slurmdbd.clusters()?, plan.cluster)?;
@@ -135,8 +135,8 @@ fn default_partition(plan: &Plan<'_>, own_cluster: &str) -> anyhow::Result<Strin
         .ok_or_else(|| anyhow!("cluster {own_cluster:?} has no default partition: choose one with --partition"))
 }
 
-/// Where the imports of the past lie. Every import begins at the start of a slot, and where it
-/// fills more than one, the first number of each is its own.
+/// Returns the places of the imports of the past. Every import begins at the start of a slot. If an
+/// import fills more than one slot, the first number of each slot is its own.
 fn blocks(slurmdbd: &mut AccountingWriter, cluster: &str, first_job_id: u32) -> anyhow::Result<Vec<Block>> {
     let slots: Vec<u32> = (first_job_id..=LAST_JOB_ID).step_by(SLOT as usize).collect();
     let mut blocks: Vec<Block> = Vec::new();
@@ -269,8 +269,8 @@ impl Associations {
             .map(|account| NewAssociation { account, user: None, is_default: false })
             .collect();
         slurmdbd.add_associations(cluster, &of_accounts)?;
-        // From 24.11 on slurmdbd looks for an account's association among those that are committed
-        // when it makes those of its users.
+        // Since 24.11, slurmdbd looks for an account's association among those that are committed
+        // when it makes those of the account's users.
         slurmdbd.commit()?;
         // The first account of a new user is the default one.
         let mut new_users: BTreeMap<&str, &str> = BTreeMap::new();

@@ -147,8 +147,8 @@ pub(super) struct DoneReport {
 }
 
 impl DoneReport {
-    /// For the deadline and the other times that were asked about; for none of them where nothing
-    /// is known of waits.
+    /// Returns the reports for the deadline and the other requested times; none if nothing is known
+    /// of waits.
     pub(super) fn all(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, by: &[UnixTime]) -> Vec<Self> {
         let deadline = situation.submission.deadline;
         let times = deadline.into_iter().map(|deadline| (deadline, true)).chain(by.iter().map(|time| (*time, false)));

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// When the job would start if it were submitted now.
 #[derive(Debug, Serialize)]
 pub(super) struct PlanReport {
-    /// As of when the queue was planned.
+    /// When the queue was planned, in Unix seconds.
     pub(super) plan_at: i64,
     /// Whether all jobs that wait were placed.
     pub(super) is_complete: bool,
@@ -23,12 +23,12 @@ pub(super) struct StartReport {
     pub(super) expected_start: i64,
     pub(super) earliest_start: i64,
     pub(super) latest_start: i64,
-    /// From now, or from when the job may begin.
+    /// Seconds from now, or from when the job may begin.
     pub(super) expected_wait_s: i64,
 }
 
 impl PlanReport {
-    /// For the job as it is written; `None` without a plan.
+    /// Reports on the job as it is written; `None` without a plan.
     pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
         let DecisionInputs { submission, partition, forecasts: snapshot, now, .. } = situation;
         let plan = snapshot.plan()?;

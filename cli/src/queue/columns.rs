@@ -62,7 +62,7 @@ fn named(name: Option<&str>) -> String {
     name.unwrap_or(UNKNOWN).replace(is_obeyed, "?")
 }
 
-/// As squeue shows it of a job that waits.
+/// Returns the nodes of a job, or the reason why it waits, as squeue shows them.
 fn nodes_or_reason(job: &JobReport) -> String {
     job.why.as_ref().map_or_else(String::new, |why| format!("({why})"))
 }

@@ -27,7 +27,7 @@ impl Class {
         Class { from: end(index), to: end(index + 1) }
     }
 
-    /// Its name for people.
+    /// Returns the name of the class for people.
     pub(super) fn name(&self) -> String {
         format!("{} to {}", self.from, self.to)
     }

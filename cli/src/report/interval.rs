@@ -28,7 +28,7 @@ impl Interval {
         self.upper.is_some_and(|upper| upper < probability)
     }
 
-    /// Its ends, as tables show them under the heading "between".
+    /// Returns the ends of the interval, as tables show them under the heading "between".
     pub(super) fn ends(self) -> String {
         self.lower.zip(self.upper).map(|(lower, upper)| format!("{lower:.3} and {upper:.3}")).unwrap_or_default()
     }

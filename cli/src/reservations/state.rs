@@ -16,7 +16,7 @@ pub(super) enum State {
     Early,
     /// It runs.
     Running,
-    /// Its time has passed, and it has not started.
+    /// The reserved time has passed, and the job has not started.
     Missed,
 }
 
@@ -33,7 +33,7 @@ impl State {
         }
     }
 
-    /// In a word for people.
+    /// Returns the state in a word for people.
     pub(super) fn word(self) -> &'static str {
         self.into()
     }

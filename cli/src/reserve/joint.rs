@@ -64,7 +64,8 @@ struct Report {
     asked: SuccessProbability,
     at: UnixTime,
     given: bool,
-    /// That at least one is kept, of the set that was chosen or else of the best there is.
+    /// The probability that at least one reservation of the set is kept: of the chosen set, or else
+    /// of the best one there is.
     probability: f64,
     #[serde(flatten)]
     cost: CostReport,
@@ -169,7 +170,7 @@ fn check(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where a cluster's snapshot is.
+/// Finds where a cluster's snapshot is.
 fn installation_of(cluster: &ClusterArgument, arguments: &Arguments) -> Result<Installation, Failure> {
     let installation = arguments.installation.find();
     let named = cluster.directory.clone().or_else(|| installation.clusters.get(&cluster.name).cloned());

@@ -1,4 +1,4 @@
-//! With which probability nodes can be had at a time, and what that costs.
+//! The probability with which nodes can be had at a time, and what that costs.
 
 use job_types::options::{SuccessProbability, UserOptions};
 use predictor_core::decisions::{DecisionInputs, NotReserved, Reservation, Submission, decide};
@@ -40,7 +40,8 @@ pub(super) struct Offer {
     pub(super) reservation: Option<Given>,
     /// Why there is none.
     pub(super) refused: Option<String>,
-    /// Where there is none: a later reserved time for which there would be one.
+    /// A later reserved time for which there would be a reservation, if there is none for this
+    /// time.
     pub(super) later_at: Option<i64>,
 }
 
@@ -61,8 +62,8 @@ impl Offer {
         }
     }
 
-    /// For several probabilities, with that which was asked for among them, ascending, and for the
-    /// highest.
+    /// Returns offers for several probabilities, ascending, with the requested one among them, and
+    /// for the highest.
     pub(super) fn several(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, asked: SuccessProbability) -> Vec<Self> {
         let mut probabilities = PROBABILITIES.to_vec();
         if let SuccessProbability::AtLeast(asked) = asked

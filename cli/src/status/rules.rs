@@ -19,13 +19,13 @@ pub(super) struct RulesReport {
     pub(super) error: Option<String>,
     /// Whether they are switched off.
     pub(super) kill_switch: bool,
-    /// By which they are told from others.
+    /// The number that tells this set of rules from others.
     pub(super) number: Option<String>,
-    /// Since when.
+    /// When the rules came into force, in Unix seconds.
     pub(super) since: Option<i64>,
-    /// Who put them there.
+    /// Who put the rules in force.
     pub(super) by: Option<&'static str>,
-    /// The files that they come from.
+    /// The files that the rules come from.
     pub(super) files: Vec<String>,
     /// Whether the files can't be used, so that the rules before stay in force.
     pub(super) broken: bool,
@@ -54,7 +54,7 @@ pub(super) struct RulesCounted {
 #[derive(Debug, Serialize)]
 pub(super) struct RuleCounted {
     pub(super) name: String,
-    /// By what is counted.
+    /// The counts of the rule, by what is counted.
     #[serde(flatten)]
     pub(super) counts: BTreeMap<&'static str, u64>,
 }

@@ -28,7 +28,7 @@ pub struct LogFile {
 }
 
 enum Records {
-    /// In the Standard Workload Format.
+    /// Records in the Standard Workload Format.
     Swf(swf::Reader<Box<dyn BufRead>>),
     /// A log that was read whole, because its jobs are in no order before, with what is to be said
     /// of that.

@@ -41,7 +41,7 @@ fn text(key: &str, value: &Value) -> Option<(String, Value)> {
     is_moment.then(|| Some((format!("{key}{SUFFIX}"), each(value, &|at| moment(UnixTime(at)))?))).flatten()
 }
 
-/// The same with a text for each whole number; `None` where there is none.
+/// Returns the value with a text for each whole number; `None` if it has none.
 fn each(value: &Value, show: &dyn Fn(i64) -> String) -> Option<Value> {
     match value {
         Value::Number(number) => number.as_i64().map(|number| show(number).into()),

@@ -32,12 +32,12 @@ impl Axis {
         Self { from: range.start, to: range.end, scale: Scale::Logarithmic, marks }
     }
 
-    /// From 0 to 1, marked at each tenth.
+    /// Returns an axis from 0 to 1, marked at each tenth.
     pub(super) fn probability() -> Self {
         Self::linear(0.0..1.0, (0..=10).map(|tenth| f64::from(tenth) / 10.0).map(|mark| (mark, format!("{mark:.1}"))).collect())
     }
 
-    /// Where a value lies, 0 to 1.
+    /// Returns the place of a value along the axis, 0 to 1.
     fn place(&self, value: f64) -> f64 {
         let along = |value: f64| match self.scale {
             Scale::Linear => value,

@@ -1,4 +1,4 @@
-//! From what a user wrote, as options or as environment variables, to what the user asked for.
+//! Reads what a user asked for from options or environment variables.
 
 use super::{Key, OPTIONS, Unaccompanied, UserOption, UserOptions};
 use std::borrow::Cow;

@@ -15,7 +15,7 @@ pub struct MoldSizes(Sizes);
 enum Sizes {
     /// Ascending, each once, none zero, at least one.
     List(ArrayVec<u32, { MoldSizes::MOST_LISTED }>),
-    /// From one to the other, both included, neither zero.
+    /// Every number from the first to the second, both included, neither zero.
     Range(u32, u32),
 }
 

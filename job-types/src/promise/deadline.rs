@@ -21,8 +21,8 @@ pub struct PromisedDeadline {
     pub probability: Option<f64>,
     /// When it was to become eligible, where queuecast or its user put that off.
     pub begin: Option<UnixTime>,
-    /// Of a job that was admitted with a share of its nodes: how long it runs with its CPUs to
-    /// itself by its user's estimate.
+    /// How long a job that was admitted with a share of its nodes runs with its CPUs to itself, by
+    /// its user's estimate. `None` for other jobs.
     pub shared_estimate: Option<Seconds>,
     /// Whether queuecast wrote the time limit that the job has, and not its user.
     pub limit_is_ours: bool,
@@ -55,7 +55,8 @@ impl PromisedDeadline {
         self.probability.or(self.wanted)
     }
 
-    /// What has become of it: `end` is when and how the job ended, `None` where it has not.
+    /// Returns what has become of the deadline. `end` is when and how the job ended, `None` if it
+    /// has not.
     ///
     /// - **Kept**: the program came to its end by itself and without an error, by the deadline to
     ///   the second.

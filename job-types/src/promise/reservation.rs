@@ -31,7 +31,8 @@ pub struct PromisedReservation {
     pub own_limit: Option<Seconds>,
     /// When the job was to become eligible, as it was given.
     pub begin: Option<UnixTime>,
-    /// Until when the job waits on its nodes, where it starts early and does not run at once.
+    /// The time until which the job waits on its nodes; `None` if it runs at once when it starts
+    /// early.
     pub hold_until: Option<UnixTime>,
     /// What becomes of the job if its time passes without a start.
     pub if_missed: IfMissed,

@@ -26,10 +26,11 @@ const SEAL_DIGITS: usize = 32;
 /// How many bytes a seal adds to a record.
 pub(super) const SEAL_BYTES: usize = BEFORE_SEAL.len() + SEAL_DIGITS + BEHIND_SEAL.len() - 1;
 
-/// How much later than its record was written slurmctld may have taken a job. It waits for its
-/// locks in between.
+/// The longest time after its record was written at which slurmctld may have taken a job. It waits
+/// for its locks in between.
 const LONGEST_SUBMISSION: Seconds = Seconds(300);
-/// How much earlier it may seem to have taken it, as the two read the clock one after the other.
+/// The longest time by which slurmctld may seem to have taken a job before its record was written,
+/// as filter and slurmctld read the clock one after the other.
 const CLOCK_STEP: Seconds = Seconds(5);
 
 /// The key of seals. Only Slurm's user and root may know it.

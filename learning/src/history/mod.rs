@@ -16,7 +16,7 @@ use predictor_core::forecasts::wait_model::FittedPast;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
-/// How much is kept.
+/// The numbers of jobs that a history keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HistoryLimits {
     /// Latest starts of each partition.
@@ -64,8 +64,8 @@ impl History {
         self.take(job, true)
     }
 
-    /// As [`History::push`], of a run that ended because it was requeued or preempted, or a node
-    /// failed: its wait counts, but how long it ran says nothing of its program.
+    /// Adds a run as [`History::push`] does, if it ended because it was requeued or preempted, or a
+    /// node failed. Its wait counts, but how long it ran says nothing of its program.
     pub fn push_interrupted<A, P: AsRef<str>, Q>(&mut self, job: &EndedJob<A, P, Q>) -> bool {
         self.take(job, false)
     }

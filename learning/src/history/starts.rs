@@ -70,7 +70,7 @@ impl StartHistory {
         let mut qbets = Qbets::new();
         for (partition, Start { at, wait, size, limit }) in starts {
             let eligible = UnixTime(at.0 - wait.0);
-            // Who submitted the job makes no difference to QBETS.
+            // QBETS does not look at who submitted the job.
             let job = WaitingJob { user: UserId(0), account: AccountIndex(0), partition, qos: QosIndex(0), size, limit, eligible };
             qbets.observe(&job, wait);
         }

@@ -24,9 +24,9 @@ pub struct AdmissionOutcome {
 }
 
 impl AdmissionOutcome {
-    /// For a run that has ended, by its `admin_comment`; `None` where the job was not admitted. A
-    /// run that was interrupted leaves the deadline open, even if that has passed: the run that
-    /// follows it decides, and the job counts once.
+    /// Reads the outcome for a run that has ended from its `admin_comment`; `None` if the job was
+    /// not admitted. A run that was interrupted leaves the deadline open, even if that has passed:
+    /// the run that follows it decides, and the job counts once.
     #[must_use]
     pub fn read(admin_comment: &str, end: UnixTime, how: Option<Ending>) -> Option<AdmissionOutcome> {
         let given = admitted(admin_comment)?;
@@ -34,8 +34,8 @@ impl AdmissionOutcome {
         Some(how.map_or(Self::of(&given, PromiseState::Open), |how| Self::of(&given, given.state(Some((end, how)), end))))
     }
 
-    /// For a job that waits or runs at `now`, by its `admin_comment`; `None` where it was not
-    /// admitted.
+    /// Reads the outcome for a job that waits or runs at `now` from its `admin_comment`; `None` if
+    /// it was not admitted.
     #[must_use]
     pub fn read_live(admin_comment: &str, now: UnixTime) -> Option<AdmissionOutcome> {
         let given = admitted(admin_comment)?;

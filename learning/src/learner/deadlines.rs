@@ -55,7 +55,7 @@ impl Deadlines {
         }
     }
 
-    /// Those that are to be learnt now, in the order of their deadlines: which have passed, and
+    /// Returns the deadlines that are to be learnt now, in their order: those that have passed and
     /// were not learnt before.
     pub(super) fn due(&mut self, now: UnixTime) -> Vec<Known> {
         let passed = self.known.range_mut(..(now, JobId(0), UnixTime(0))).map(|(_, known)| known);

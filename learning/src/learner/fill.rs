@@ -43,7 +43,7 @@ impl Learner {
         records.sort_unstable_by_key(Record::order);
 
         let events = events(records.iter().map(Record::job));
-        // As many of the waiting ones at most, and the latest of them.
+        // A run that is not settled is replayed if it is among the latest `REPLAYED` records.
         let newest_from = records.len().saturating_sub(REPLAYED);
         let replayed_from = nth_settled_from_the_end(&records, REPLAYED).unwrap_or(0);
         let taught_from = records.len().saturating_sub(self.settings.most_taught);

@@ -40,9 +40,10 @@ impl PromiseOutcome {
         Some(PromiseOutcome { wanted, ahead: at - given, is_kept })
     }
 
-    /// The same for a job that waits or runs at `now`. Until its time has passed the outcome counts
-    /// as open, although a job that has its nodes will keep its promise: it would be learnt before
-    /// the misses of the same time, and promises look better kept than they are.
+    /// Returns the outcome for a job that waits or runs at `now`. Until its reserved time has
+    /// passed the outcome counts as open, although a job that has its nodes will keep its promise:
+    /// it would be learnt before the misses of the same time, and promises would look better kept
+    /// than they are.
     #[must_use]
     pub fn of_live(wanted: f64, given: UnixTime, at: UnixTime, start: Option<UnixTime>, now: UnixTime) -> Option<PromiseOutcome> {
         if now > at { PromiseOutcome::of(wanted, given, at, start, now) } else { None }

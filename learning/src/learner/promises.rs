@@ -118,7 +118,7 @@ impl Promises {
         self.known.retain(|_, since| now - *since <= FORGOTTEN_AFTER);
     }
 
-    /// For the snapshot.
+    /// Returns the levels that the snapshot publishes.
     pub(super) fn published(&self) -> Vec<PromiseLevels> {
         let levels = |((partition, class), levels): (&(PartitionIndex, u8), &Levels)| PromiseLevels {
             partition: *partition,

@@ -102,7 +102,7 @@ impl Record {
         RunId { submitted: i64::from(self.submitted), job: self.job }
     }
 
-    /// In the order in which runs arrive.
+    /// Returns the key by which runs are sorted into the order of their arrivals.
     pub(super) fn order(&self) -> (u32, u32, JobId) {
         (self.eligible, self.submitted, self.job)
     }

@@ -148,9 +148,9 @@ mod tests {
             scores.learn(0.0, &bounds_s, 600, 0.5);
         }
         assert!((scores.coverage(0.5) - 0.5).abs() < 0.02, "{}", scores.coverage(0.5));
-        // By hand: a wait of 600 s misses the eighty bounds of 0 s by 600 s; (1 + ... + 80) / 100 x
-        // 600 / 99, of every fifth job. The others lie below the nineteen bounds of 600 s: (0.19 +
-        // ... + 0.01) x 600 / 99.
+        // Computed by hand: a wait of 600 s misses the eighty bounds of 0 s by 600 s; (1 + ... +
+        // 80) / 100 x 600 / 99, of every fifth job. The others lie below the nineteen bounds of 600
+        // s: (0.19 + ... + 0.01) x 600 / 99.
         let expected = (0.2 * 32.4 + 0.8 * 1.9) * 600.0 / 99.0;
         assert!((f64::from(scores.pinball_s()) - expected).abs() < 0.01, "{} {expected}", scores.pinball_s());
     }

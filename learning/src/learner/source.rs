@@ -1,4 +1,4 @@
-//! Which forecasts of waits are in force in a partition.
+//! Chooses the forecasts of waits that are in force in a partition.
 //!
 //! The default's bounds count where they were tried and held. They were tried on at least
 //! [`FEWEST_OUTCOMES`] jobs of the partition. They are given up where, at one of the levels that
@@ -26,26 +26,26 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 /// Fewest outcomes that say anything.
 const FEWEST_OUTCOMES: u32 = 200;
 
-/// By how much the observed share may fall short of the nominal one.
+/// The most by which the observed share may fall short of the nominal one.
 const TOO_SELDOM: f64 = 0.03;
 
-/// By how much the observed share may exceed the nominal one.
+/// The most by which the observed share may exceed the nominal one.
 const TOO_OFTEN: f64 = 0.1;
 
-/// By how much the observed share may fall short where the default, once given up, is to return.
+/// The most by which the observed share may fall short for the default, once given up, to return.
 const TOO_SELDOM_TO_RETURN: f64 = 0.02;
 
-/// By how much the observed share may exceed the nominal one for the default to return.
+/// The most by which the observed share may exceed the nominal one for the default to return.
 const TOO_OFTEN_TO_RETURN: f64 = 0.07;
 
-/// How often a share that is as it should be is farther off than what still counts as chance.
+/// The probability that a share that is as it should be is farther off than what counts as chance.
 const BY_CHANCE: f64 = 0.005;
 
-/// How often a share that is as it should be is farther off than what lets the default return once
-/// it was given up.
+/// The probability that a share that is as it should be is farther off than what lets the default
+/// return once it was given up.
 const BY_CHANCE_TO_RETURN: f64 = 0.2;
 
-/// The levels at which that is looked at.
+/// The levels at which the shares are compared.
 const LEVELS: [f64; 4] = [0.5, 0.75, 0.9, 0.95];
 
 /// Fewest waits of a partition for a bound of QBETS on the 95th percentile at 95 % confidence.

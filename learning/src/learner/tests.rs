@@ -133,7 +133,7 @@ fn refresh_by_refresh_jobs_see_what_they_see_in_one_sweep() {
     let end = last_end(&runs);
     let mut learner = learner();
     let mut from = 0;
-    // On the grid of minutes, as the sweep has its rounds.
+    // The learner is refreshed on the grid of minutes, as the sweep has its rounds.
     for now in (BEGIN / 60 * 60..=end + 60).step_by(60) {
         refresh(&mut learner, &runs, from, now);
         from = now;
@@ -435,7 +435,7 @@ fn who_is_cancelled_has_waited_at_least_so_long_and_counts() {
         }
         for job in 9_001..9_101 {
             let gone = run(job, now + 10, None, Some(now + 200_000));
-            // Of an interruption it is not known how it would have gone on.
+            // It is not known how an interrupted run would have gone on.
             assert!(ended(&mut learner, &Run { is_interrupted: !cancelled, ..gone }));
         }
         learner.refresh([], UnixTime(now + 200_030));

@@ -1,4 +1,4 @@
-//! Which runs wait and run, and what has happened to them since they were last looked at.
+//! Tracks which runs wait and run, and what has happened to them since the last look at the queue.
 
 use super::{RecordedForecast, Run, RunId};
 use crate::sweep::EventKind;
@@ -23,7 +23,7 @@ pub(super) struct Open {
     /// Its row, once it has arrived.
     pub(super) row: Option<u32>,
     pub(super) id: RunId,
-    /// With what is known of its start and end.
+    /// The job, with what is known of its start and end.
     pub(super) job: Job,
     pub(super) is_interrupted: bool,
     /// The forecast of its wait that the submit filter gave.
@@ -180,8 +180,8 @@ impl Tracker {
         }
     }
 
-    /// So many equal runs wait and are eligible. With 0 they wait, but for something else than
-    /// resources and priority.
+    /// Records `count` identical eligible waiting runs; 0 means that they wait for something other
+    /// than resources and priority.
     pub(super) fn waits(&mut self, kin: RunId, job: WaitingJob, count: u32, now: UnixTime) {
         // The queue may have been read before the record of its end.
         if self.done.contains(&kin) {

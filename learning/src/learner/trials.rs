@@ -66,7 +66,7 @@ impl Trials {
         self.by_partition.get(&partition).map(|trial| &trial.scores)
     }
 
-    /// Which forecasts are in force in a partition; `None` before the first decision.
+    /// Returns which forecasts are in force in a partition; `None` before the first decision.
     #[must_use]
     pub fn choice(&self, partition: PartitionIndex) -> Option<Choice> {
         self.by_partition.get(&partition)?.choice

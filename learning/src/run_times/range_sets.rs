@@ -1,4 +1,4 @@
-//! From past run times to disjoint ranges with probabilities (Hariharan et al. 2020, III.C to
+//! Makes disjoint ranges with probabilities of past run times (Hariharan et al. 2020, III.C to
 //! III.F).
 //!
 //! Hariharan et al. leave open how overlap is measured (here: of the shorter range), what becomes
@@ -8,7 +8,7 @@
 
 use predictor_core::forecasts::forecast::RunTimeRange;
 
-/// The relevant history begins with so many of the latest jobs (III.C).
+/// The number of the latest jobs with which the relevant history begins (III.C).
 const FIRST_RELEVANT_JOBS: usize = 10;
 /// The relevant history grows until its run times span this part of what the whole history spans
 /// (III.C).
@@ -17,7 +17,7 @@ const RELEVANT_SPAN: f64 = 0.9;
 const WIDTH: f64 = 0.2;
 /// Ranges that share more than this part of the shorter one are merged (III.E).
 const MERGE_OVERLAP: f64 = 0.5;
-/// What the ranges share that no past run time lies in (III.F).
+/// The probability that ranges share in which no past run time lies (III.F).
 const NEW_RANGES_PROBABILITY: f64 = 0.1;
 
 /// Seconds by which a limit of a range may be off because of the last binary digit: 1.1 times 100 s

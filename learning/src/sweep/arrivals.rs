@@ -81,7 +81,7 @@ impl Arrivals {
         Arrivals { bins, most: usize::MAX, first: 0, len: 0, blocks: VecDeque::new(), left: HashMap::new(), left_started: VecDeque::new() }
     }
 
-    /// From now on keeps the latest `rows` rows, and at most [`BLOCK`] more.
+    /// Keeps the latest `rows` rows from now on, and at most [`BLOCK`] more.
     pub(super) fn keep(&mut self, rows: usize) {
         self.most = rows;
     }
@@ -120,7 +120,7 @@ impl Arrivals {
         }
     }
 
-    /// Where a row is: its block, and its place there.
+    /// Returns the block that a row is in, and its place there.
     fn place(&self, row: usize) -> Option<(&Block, usize)> {
         match row.checked_sub(self.first) {
             Some(place) => Some((self.blocks.get(place / BLOCK)?, place % BLOCK)),

@@ -19,7 +19,7 @@ const WHOLE: f64 = 255.0;
 /// Moments in ascending order, with what else is counted of the jobs to which they belong.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Side {
-    /// Since when, ascending; a job is found again by its own moment.
+    /// The moments, ascending; a job is found again by its own moment.
     since: Vec<i64>,
     sizes: Vec<u32>,
     limits: Vec<u32>,
@@ -42,7 +42,7 @@ pub(super) struct Distributions {
     pub(super) running: Side,
 }
 
-/// Which bin of `bins` a value belongs to, on a logarithmic scale up to `largest`.
+/// Returns the bin of `bins` that a value belongs to, on a logarithmic scale up to `largest`.
 fn bin(value: f64, largest: f64, bins: usize) -> usize {
     let part = (1.0 + value.max(0.0)).ln() / (1.0 + largest).ln();
     ((part * bins as f64) as usize).min(bins.saturating_sub(1))
@@ -104,7 +104,8 @@ impl Distributions {
         for side in [&self.waiting, &self.running] {
             normalised(&side.sizes, out);
             normalised(&side.limits, out);
-            // From the latest to the oldest: how many have elapsed at most each edge.
+            // `within` counts the jobs whose elapsed time is below the edge. The edges go from
+            // short to long.
             let mut below = 0;
             for (count, edge) in counts.iter_mut().zip(self.time_edges.iter().map(Some).chain([None])) {
                 let least = edge.map_or(0, |edge| side.since.partition_point(|since| now.0 - since >= *edge));

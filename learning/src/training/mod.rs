@@ -31,7 +31,7 @@ pub struct Training {
     /// The most leaves of a tree, 2 to [`MOST_LEAVES`]. A tree is as deep as this many leaves need,
     /// so a power of two wastes none.
     pub leaves: u32,
-    /// How much of what a tree has learnt is added to the forecast, above 0 to 1.
+    /// The part of what a tree has learnt that is added to the forecast, above 0 to 1.
     pub learning_rate: f32,
     /// The fewest rows of a leaf, or the least sum of their weights where they have any.
     pub rows_per_leaf: u32,

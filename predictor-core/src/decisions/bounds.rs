@@ -43,7 +43,7 @@ pub enum Limit {
     Placement(Placement),
     /// Some nodes that it could get are too small, or take no jobs now.
     Nodes,
-    /// One of its partitions is not known.
+    /// The site does not know one of the submission's partitions.
     UnknownPartition,
 }
 
@@ -78,10 +78,10 @@ pub struct Bound<T> {
     pub by: Limit,
 }
 
-/// What bounds the rewrites of one submission.
+/// The limits that bound the rewrites of one submission.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Its size as written.
+    /// The size of the submission as its user wrote it.
     written: Size,
     /// CPUs that it asks for, which are fewer than it gets where it gets whole nodes.
     asked_cpus: u32,
@@ -140,7 +140,7 @@ impl Bounds {
             |partition: &Partition<'_>| site.accounting_limits(submission.user, submission.account, submission.qos, partition.index);
         let first = applying(partition);
         bounds.add(submission, partition, &first);
-        // Where the partition has no default, slurmctld takes the longest that is allowed
+        // If the partition has no default time limit, slurmctld takes the longest that is allowed
         // (_set_time_limit in src/slurmctld/acct_policy.c).
         let longest = bounds.longest.map(|longest| longest.value);
         bounds.limit = submission.limit.or_default(partition.own_default_time.or(longest));
@@ -246,10 +246,10 @@ impl Bounds {
         longest
     }
 
-    /// Whether the submission may be rewritten to another size with a time limit.
+    /// Checks that the submission may be rewritten to another size with a time limit.
     ///
     /// # Errors
-    /// What forbids it.
+    /// The limit that forbids it.
     pub fn admit(&self, size: Size, limit: Option<Seconds>) -> Result<(), Limit> {
         let (is_larger, is_smaller) = (
             size.nodes > self.written.nodes || size.cpus > self.written.cpus,

@@ -1,5 +1,5 @@
-//! At which of several sizes a job is taken to be done first, where a plan of the queue says when
-//! it would start at each.
+//! Chooses, among several sizes, the one at which a job is taken to be done first. A plan of the
+//! queue says when the job would start at each.
 //!
 //! Nothing is known of how a program's run time changes with its size: past runs at other sizes are
 //! of other computations. So what a size costs is taken from the careful end of what can be: fewer
@@ -13,11 +13,11 @@ use job_types::time::{Seconds, UnixTime};
 pub struct Offer {
     /// CPUs.
     pub cpus: u32,
-    /// How long it is expected to wait at that size.
+    /// How long the job is expected to wait at that size.
     pub wait: Seconds,
 }
 
-/// What is assumed of a job at another size.
+/// What is assumed about the run time of a job at another size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScalingModel {
     /// Run time on a part of the CPUs: one over that part to this power.
@@ -50,8 +50,8 @@ impl ScalingModel {
         Seconds((run_time.0 as f64 * factor).ceil() as i64)
     }
 
-    /// What is expected of an offer to a job that is forecast to run so long on `from`: wait and
-    /// run time.
+    /// Returns the response time, which is wait and run time, that is expected of an offer.
+    /// `run_time` is the job's forecast run time on `from` CPUs.
     #[must_use]
     pub fn response(&self, run_time: Seconds, from: u32, offer: Offer) -> Seconds {
         offer.wait + self.run_time(run_time, from, offer.cpus)

@@ -84,7 +84,7 @@ pub const COUNTERS: [(Counter, &str, &str); 21] = [
 ];
 
 impl Counter {
-    /// Its place among [`COUNTERS`].
+    /// Returns the counter's place among [`COUNTERS`].
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
@@ -94,23 +94,24 @@ impl Counter {
 /// What filters have counted, each from when its slurmctld loaded it on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Since when is counted.
+    /// The time from which on filters are counted.
     since: UnixTime,
     /// The sums over all filters, as [`COUNTERS`].
     sums: [u64; COUNTERS.len()],
-    /// Which filter counted last, 0 for none, and what of its numbers is in the sums already.
+    /// The filter that counted last, 0 for none, and the part of its numbers that the sums already
+    /// have.
     owner: u64,
     taken: [u64; COUNTERS.len()],
 }
 
 impl Counted {
-    /// Nothing, counted from now on.
+    /// Returns sums of zero, counted from `now` on.
     #[must_use]
     pub fn begun(now: UnixTime) -> Counted {
         Counted { since: now, ..Counted::default() }
     }
 
-    /// Since when is counted.
+    /// Returns the time from which on filters are counted.
     #[must_use]
     pub fn since(&self) -> UnixTime {
         self.since
@@ -134,7 +135,7 @@ impl Counted {
         COUNTERS.iter().map(|(_, name, _)| *name).zip(self.sums)
     }
 
-    /// One of the sums.
+    /// Returns the sum of one counter over all filters.
     #[must_use]
     pub fn sum(&self, counter: Counter) -> u64 {
         self.sums.get(counter.index()).copied().unwrap_or(0)

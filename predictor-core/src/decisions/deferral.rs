@@ -51,7 +51,7 @@ pub enum NotDeferred {
         now: Seconds,
         /// Forecast response when deferred.
         deferred: Seconds,
-        /// What it has to gain.
+        /// The least that a deferral has to gain.
         least: LeastGain,
     },
 }

@@ -31,7 +31,7 @@ mod tests {
         // Ranges 0.2..0.4 and 0.6..0.8: areas 0.2 * 0.7 and 0.2 * 0.3, over a length of 0.4.
         let ranges = [RunTimeRange::new(20, 40, 0.5), RunTimeRange::new(60, 80, 0.5)];
         assert!((gain(&ranges, Seconds(0), Seconds(100)) - 0.5).abs() < 1e-9);
-        // The same ranges after a wait of a tenth of the longest response.
+        // A wait of 10 s, a tenth of the longest response, comes before the same run times.
         assert!((gain(&ranges, Seconds(10), Seconds(100)) - 0.4).abs() < 1e-9);
         let point = [RunTimeRange::new(25, 25, 1.0)];
         assert!((gain(&point, Seconds(0), Seconds(100)) - 0.75).abs() < 1e-9);

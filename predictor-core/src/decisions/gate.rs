@@ -1,5 +1,5 @@
-//! Whether a submission is decided about at all: what is looked at before
-//! [`decide`](super::decide).
+//! Tells whether a submission is decided about at all, before [`decide`](super::decide) looks at
+//! it.
 
 use super::submission::Submission;
 use super::{is_in_question, mode_of};
@@ -75,7 +75,7 @@ pub const MOST_AHEAD: Seconds = Seconds(60);
 pub enum Timeliness {
     /// The state may be used.
     Current,
-    /// It is older than the site allows.
+    /// The state is older than the site allows.
     TooOld,
     /// It is dated more than [`MOST_AHEAD`] ahead. Nobody knows how old it is, and it would not
     /// become too old for long.
@@ -83,7 +83,8 @@ pub enum Timeliness {
 }
 
 impl Timeliness {
-    /// At `now`, of a state that was published then and is not to be used beyond an age.
+    /// Compares a state's time of publication with `now`. A state older than `maximum_age` is too
+    /// old.
     #[must_use]
     pub fn of(published_at: UnixTime, now: UnixTime, maximum_age: Seconds) -> Timeliness {
         if published_at - now > MOST_AHEAD {
@@ -101,15 +102,15 @@ impl Timeliness {
 pub enum NoState {
     /// No configuration names a state directory.
     NotSetUp,
-    /// None has been published yet.
+    /// No state has been published yet.
     Absent,
-    /// What was published is damaged.
+    /// The state that was published is damaged.
     Damaged,
-    /// It is dated ahead of the clock.
+    /// The state is dated ahead of the clock.
     Ahead,
-    /// It is older than the site allows.
+    /// The state is older than the site allows.
     TooOld,
-    /// It does not have the partition.
+    /// The state does not have the partition.
     UnknownPartition,
 }
 
@@ -279,7 +280,8 @@ fn without_state(arrival: &Arrival<'_>, asked: &UserOptions, why: NoState) -> Ga
         let message = || format!("the deadline is left to Slurm: {why}");
         return Gate::Leave(Why::NoState(why), deadline.map(|_| message()));
     }
-    // Of a site whose mode nobody can know it is taken to keep promises.
+    // If the site's mode is not known, the job's own counts, or else the site is taken to keep
+    // promises.
     let mode = arrival.configured.map_or_else(|| asked.mode.unwrap_or(Mode::Enforce), |policy| mode_of(asked, &policy));
     if asked.reserve_at.is_some() && mode == Mode::Enforce {
         let message = format!("no reservation: {why}; submit without --reserve-at, or try again later");

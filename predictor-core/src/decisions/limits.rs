@@ -31,8 +31,8 @@ pub struct Caps {
 }
 
 impl Caps {
-    /// Each cap of these, or else that of `behind`. Caps on other resources add up, because it is
-    /// not known which resources they are about.
+    /// Returns each of these caps, or that of `behind` if there is none. Caps on other resources
+    /// add up, because it is not known which resources they are about.
     #[must_use]
     pub fn before(self, behind: Caps) -> Caps {
         Caps {
@@ -85,9 +85,10 @@ fn stricter<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 pub struct JobLimits {
     /// Caps on each job.
     pub job: Caps,
-    /// On all jobs together: one that alone exceeds these can't run.
+    /// Caps on all jobs together. A single job that exceeds them can't run.
     pub group: Caps,
-    /// On all jobs of a user or of an account, likewise; nothing takes their place.
+    /// Caps on all jobs of one user or account. A single job that exceeds them can't run, and no
+    /// other limit takes their place.
     pub member: Caps,
 }
 
@@ -109,7 +110,7 @@ pub struct QosRules {
     pub least_nodes: u32,
     /// Whether some other resource has a least amount: such a job is not made smaller.
     pub least_other: bool,
-    /// By what the association's caps on resources are multiplied.
+    /// The factor by which the association's caps on resources are multiplied.
     pub limit_factor: f32,
 }
 
@@ -150,7 +151,7 @@ pub struct AssociationLimits {
     pub account: String,
     /// The one partition that it is about, if it is about one.
     pub partition: Option<String>,
-    /// Whether it is that of the user's jobs that name no account.
+    /// Whether the association is the one of the user's jobs that name no account.
     pub is_default: bool,
     /// Number of the quality of service of jobs that name none.
     pub default_qos: Option<QosId>,

@@ -59,7 +59,7 @@ impl Decision {
                 }
                 let (before, after) = (written.response(), decided.response());
                 parts.push(match &self.reservation {
-                    // Both begin at the reserved time.
+                    // Both sizes begin at the reserved time.
                     Some(Ok(_)) => format!("{part}: forecast to run {} instead of {}", decided.run_time, written.run_time),
                     _ if after < before => format!("{part}: {}", sooner(before, after)),
                     // Another size that is no faster is taken for a deadline alone.

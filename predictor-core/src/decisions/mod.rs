@@ -132,7 +132,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// What it costs beyond the job itself.
+    /// Returns what the reservation costs beyond the job itself.
     #[must_use]
     pub fn cost(&self) -> ReservationCost {
         ReservationCost::of(&self.point, self.at, self.early_start, self.nodes)
@@ -163,7 +163,8 @@ pub struct Decision {
     /// Why the default forecasts of waits are not in force in the partition, where they were
     /// measured.
     pub fallback: Option<WaitSourceReason>,
-    /// For a deadline that is likely missed: one that would be kept with the site's probability.
+    /// A deadline that would be kept with the site's probability; `None` unless the job's own is
+    /// likely missed.
     pub deadline_that_holds: Option<UnixTime>,
     /// The shortest time limit that the job was written with (`--time-min`).
     pub shortest_limit: Option<Seconds>,
@@ -180,7 +181,7 @@ pub struct Changes {
     pub limit: Option<Seconds>,
     /// Another shortest time limit, in whole minutes.
     pub shortest_limit: Option<Seconds>,
-    /// Until when the job waits on its nodes if it starts early.
+    /// The time until which the job waits on its nodes if it starts early.
     pub hold_until: Option<UnixTime>,
     /// Whether Slurm's own deadline is taken out: Slurm cancels on an estimated start, and refuses
     /// what would end later only at its time limit. The job's record keeps it.
@@ -205,13 +206,13 @@ impl Changes {
 }
 
 impl Decision {
-    /// What it changes: nothing unless it goes as far as enforcing.
+    /// Returns what the decision changes in the job: nothing below the mode `enforce`.
     #[must_use]
     pub fn changes(&self) -> Changes {
         if self.mode == Mode::Enforce { self.proposed() } else { Changes::default() }
     }
 
-    /// What it would change if it went as far as enforcing.
+    /// Returns what the decision would change in the job in the mode `enforce`.
     #[must_use]
     pub fn proposed(&self) -> Changes {
         let mut changes = Changes::default();
@@ -256,7 +257,7 @@ impl Decision {
             let by_limit = decided.limit.zip(written.limit).map_or(1.0, |(decided, written)| part(decided.0, written.0));
             let in_proportion = Seconds((shortest.0 as f64 * by_cpus.max(by_limit).max(1.0)).ceil() as i64);
             let (_, longest_run) = decided.run_time_range;
-            // Without a past of its own a job is taken to run for its whole limit, which is no
+            // Without past runs a job is taken to run for its whole time limit, which is no
             // forecast.
             let is_forecast = decided.count < written.count && decided.run_time_jobs > 0;
             let needed = if is_forecast { in_proportion.max(longest_run) } else { in_proportion };
@@ -295,7 +296,7 @@ impl Decision {
             _ if self.mode < Mode::Enforce || self.refusal().is_some() => return None,
             Some(decided) => (decided.size, decided.limit, decided.run_time),
             None => {
-                // Nothing is forecast of it, so that it takes what it may.
+                // Nothing is forecast of the job, so that it takes its whole size and time limit.
                 let limit = submission.limit_in(partition);
                 (submission.size(partition), limit, limit.unwrap_or(Seconds::ZERO))
             }
@@ -491,7 +492,7 @@ where
     if reserved.is_none() && is_to_be_deferred(submission, &policy) {
         let result = match &decided {
             _ if admission::starts_at_once(&context) => Err(NotDeferred::Immediate),
-            // By the plan that chose the size, nothing that becomes eligible later starts sooner.
+            // The plan chose the size, and in it nothing that becomes eligible later starts sooner.
             Some(decided) if is_by_plan => Err(NotDeferred::GainTooSmall {
                 now: decided.response(),
                 deferred: decided.response(),

@@ -55,8 +55,8 @@ where
             return Err(NoDraft::Impossible);
         }
     }
-    // Without a past of its own, a size is taken to need the whole time limit, and more in
-    // proportion where it has fewer CPUs.
+    // Without past runs, a job of another size is taken to need the whole time limit, and with
+    // fewer CPUs proportionally more.
     let fallback = || {
         let scale = (f64::from(context.size.cpus) / f64::from(size.cpus.max(1))).max(1.0);
         let seconds = context.limit.or(limit).map_or(0.0, |limit| limit.0 as f64 * scale);
@@ -147,7 +147,7 @@ where
     let refuse = |why| Molding { as_written: original.map(|(candidate, _)| candidate.clone()), better: Err(why), by_plan: false };
     let Some(written) = original else { return refuse(refusal.unwrap_or(NotMolded::NoOtherSize)) };
     if let Some(why) = refusal {
-        // Both reasons hold: the one that concerns all jobs of the partition is given.
+        // If both reasons hold, the user is told the one that concerns all jobs of the partition.
         let no_waits = written.0.wait.is_none() && matches!(why, NotMolded::NoHistory { .. });
         return refuse(if no_waits { NotMolded::NoWaits } else { why });
     }
@@ -164,7 +164,7 @@ where
         Candidate { score: gain(ranges, offset, longest), ..candidate.clone() }
     };
     let written = scored(written);
-    // Where there is a deadline, being done by it comes first.
+    // If the job has a deadline, its probability of being done by then is compared first.
     let worth = |candidate: &Candidate| (candidate.deadline_probability.unwrap_or(0.0), candidate.score);
     let better = |one: &Candidate, other: &Candidate| {
         let ((probability, score), (other_probability, other_score)) = (worth(one), worth(other));

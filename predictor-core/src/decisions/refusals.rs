@@ -1,4 +1,4 @@
-//! Whose submissions were refused for their deadlines.
+//! Counts the submissions that were refused for their deadlines, by user.
 //!
 //! A submission that is refused leaves no record in Slurm. The filter notes each of the last
 //! [`NOTED`] in numbers behind its counters, and the daemon adds them up by day, partition, rule
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// How many refusals the filter keeps for the daemon, which takes them each second.
 pub const NOTED: usize = 1024;
 
-/// Of how many numbers one refusal consists.
+/// The number of numbers in which one refusal is noted.
 const PARTS: usize = 4;
 
 /// How many numbers the filter shows to the daemon: its counters, and the refusals behind them.
@@ -74,7 +74,7 @@ impl NotedRefusal {
     }
 }
 
-/// Where the numbers of a refusal begin.
+/// Returns the place at which the numbers of a refusal begin.
 fn place(ordinal: u64) -> usize {
     COUNTERS.len() + (ordinal % NOTED as u64) as usize * PARTS
 }
@@ -83,7 +83,8 @@ fn hash(partition: &str) -> u32 {
     xxh3_64(partition.as_bytes()) as u32
 }
 
-/// Whose refusals are counted together. What is `None` is not known, or is summed over others.
+/// The key by which refusals are counted together. A part that is `None` is not known, or is summed
+/// over others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Refused {
     /// The day, counted from 1970 on, in UTC.
@@ -101,7 +102,7 @@ pub struct Refused {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusals {
     since: UnixTime,
-    /// Which filter noted last, and how many of its refusals were taken.
+    /// The filter that noted last, and the number of its refusals that were taken.
     owner: u64,
     taken: u64,
     #[serde_as(as = "Vec<(_, _)>")]
@@ -109,19 +110,19 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// None, counted from now on.
+    /// Returns no refusals yet, counted from `now` on.
     #[must_use]
     pub fn begun(now: UnixTime) -> Refusals {
         Refusals { since: now, ..Refusals::default() }
     }
 
-    /// Since when all are counted.
+    /// Returns the time from which on all refusals are counted.
     #[must_use]
     pub fn since(&self) -> UnixTime {
         self.since
     }
 
-    /// Which filter noted last, and how many of its refusals were taken.
+    /// Returns the filter that noted last, and the number of its refusals that were taken.
     #[must_use]
     pub fn taken(&self) -> (u64, u64) {
         (self.owner, self.taken)
@@ -278,7 +279,7 @@ mod tests {
         (0..NOTED + 10).for_each(|_| filter.refuse(5, "main", NOW));
         assert_eq!(take(&mut refusals, 1, &filter), NOTED as u64);
         assert_eq!(counted(&refusals), [(None, None, 10), (Some("main"), Some(5), NOTED as u64 + 1)]);
-        // Only a part of it is written.
+        // Only a part of the last refusal is written.
         let torn = filter.0.clone();
         filter.refuse(6, "main", NOW);
         let last = filter.0[Counter::NotAdmitted.index()];

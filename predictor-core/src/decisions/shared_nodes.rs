@@ -26,11 +26,11 @@ pub struct SharedNode {
     latest_deadline: I64,
     /// Its CPUs.
     cpus: U32,
-    /// For how many more CPUs of jobs Slurm has room on it.
+    /// The number of further CPUs of jobs for which Slurm has room on the node.
     room: U32,
     /// Its jobs.
     jobs: U32,
-    /// Where its name begins among the texts, and how long it is.
+    /// The place at which the node's name begins among the texts, and its length.
     name: [U32; 2],
     /// Unused, zero.
     reserved: [U16; 2],
@@ -91,7 +91,7 @@ impl SharedNode {
         self.needed.get()
     }
 
-    /// Where its name lies among the texts: its begin and its length.
+    /// Returns the place at which the node's name begins among the texts, and its length.
     #[must_use]
     pub fn name(&self) -> (u32, u32) {
         let [begin, length] = self.name;

@@ -133,7 +133,7 @@ mod tests {
         let rolling = [slurm_reservation(0, 100, 200, 6), slurm_reservation(1, 200, 300, 4)];
         assert!(has_room(&rolling, 4, 100, 200) && has_room(&rolling, 6, 200, 300));
         assert!(!has_room(&rolling, 1, 150, 250));
-        // The same nodes twice are missing once.
+        // Two reservations of the same nodes take them away once.
         let twice = [slurm_reservation(0, 100, 200, 6), slurm_reservation(0, 150, 300, 6)];
         assert!(has_room(&twice, 4, 150, 250));
     }

@@ -1,4 +1,4 @@
-//! How much a user may be promised before any of it is confirmed.
+//! Bounds how much a user may be promised before any of it is confirmed.
 //!
 //! A promise counts for others from the moment at which it is given, whether or not Slurm takes the
 //! job. A user whose jobs with promises came to be may be promised several times the room of a
@@ -28,9 +28,9 @@ pub struct Standings(HashMap<UserId, Standing>);
 /// What became of a user's jobs with promises.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
-    /// The jobs that the queue showed.
+    /// The jobs with promises that the queue showed.
     kept: u32,
-    /// Those that it did not.
+    /// The jobs with promises that the queue did not show.
     missing: u32,
     at: UnixTime,
 }
@@ -43,7 +43,8 @@ impl Standing {
             (self.kept, self.missing) = (self.kept >> shift, self.missing >> shift);
             self.at = self.at + Seconds(halvings * HALVED_AFTER.0);
         }
-        // Where the clock was set back, so that nothing counts for longer.
+        // If the clock was set back, the time is set back as well, so that no outcome counts for
+        // longer.
         self.at = self.at.min(now);
         self
     }

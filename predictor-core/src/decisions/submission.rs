@@ -11,7 +11,7 @@ use std::fmt;
 /// A time limit as its user gave it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeLimit {
-    /// Not given: the partition's default holds.
+    /// The submission gives no limit: the partition's default holds.
     #[default]
     Unset,
     /// Given as unlimited.
@@ -65,7 +65,7 @@ pub enum FixedSizeReason {
 }
 
 impl FixedSizeReason {
-    /// In the order in which the first that holds is told.
+    /// The reasons in the order in which they are tried. The user is told the first that holds.
     const ORDER: [Self; 9] = [
         Self::Heterogeneous,
         Self::Interactive,
@@ -118,7 +118,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// In the order in which the first that holds is told.
+    /// The demands in the order in which they are tried. The user is told the first that holds.
     const ORDER: [Self; 5] = [Self::Features, Self::ExcludedNodes, Self::GenericResources, Self::Memory, Self::NodeShape];
 
     /// The first that holds for a job.
@@ -153,7 +153,7 @@ pub enum StartBlocker {
 }
 
 impl StartBlocker {
-    /// In the order in which the first that holds is told.
+    /// The obstacles in the order in which they are tried. The user is told the first that holds.
     const ORDER: [Self; 3] = [Self::Reservation, Self::Dependency, Self::Held];
 
     /// The first that holds for a job.
@@ -251,7 +251,8 @@ impl Submission<'_> {
         named(self.partition)
     }
 
-    /// As [`governing`] has it for the partitions that it names.
+    /// Returns the partition and policy that [`governing`] gives for the partitions that the job
+    /// names.
     #[must_use]
     pub fn governed_by<'a>(&self, site: &'a impl Site) -> Option<(Partition<'a>, Policy)> {
         governing(self.partition, site)
@@ -296,8 +297,8 @@ fn most_careful(policy: &Policy, other: &Policy) -> Policy {
     }
 }
 
-/// As [`governing`] has it where nothing but each partition's policy is known; `site` holds for a
-/// job that names none.
+/// Returns the policy as [`governing`] does, from each partition's policy alone. `site` is the
+/// policy of a job that names no partition.
 pub fn configured_policy<'a>(partitions: Option<&str>, site: &'a Policy, of: impl Fn(&str) -> &'a Policy) -> Policy {
     let mut named = named(partitions);
     let first = *named.next().map_or(site, &of);

@@ -21,7 +21,7 @@ const CLASSES_OF_A_DOUBLING: f64 = 2.0;
 /// Most observations that are counted; older ones count less.
 const MOST_OBSERVATIONS: f32 = 5_000.0;
 
-/// What is left of the older ones where there are more.
+/// The part of the counts that is kept when there are more observations.
 const KEPT_PART: f32 = 0.9;
 
 /// How far one outcome moves the probability that is asked for.
@@ -37,7 +37,7 @@ const AT_ONCE_S: f64 = 60.0;
 /// is no difference worth a factor.
 const WAIT_OFFSET_S: f64 = 30.0;
 
-/// How often ratios of two durations have come, in classes of half a doubling from 1/64 to 1,024.
+/// Counts of the ratios of two durations, in classes of half a doubling from 1/64 to 1,024.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratios {
     counts: [f32; CLASSES],
@@ -92,7 +92,7 @@ impl Ratios {
         self.likelihoods()(ratio)
     }
 
-    /// The same for many ratios.
+    /// Returns [`Ratios::likelihood`] as a function, which sums the counts once for many ratios.
     pub fn likelihoods(&self) -> impl Fn(f64) -> f64 {
         let sum = self.sum();
         move |ratio| {
@@ -122,7 +122,7 @@ pub struct DeadlineHistory {
     pub given: Ratios,
     /// Waits over those that were planned, of jobs that were planned to start at once.
     pub at_once: Ratios,
-    /// The same of jobs that were planned to start later.
+    /// Waits over those that were planned, of jobs that were planned to start later.
     pub later: Ratios,
     /// How much more probable than wanted a deadline has to be forecast for it to be kept with the
     /// probability that is wanted; below zero where forecasts are too careful.

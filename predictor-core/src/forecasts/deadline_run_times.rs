@@ -10,7 +10,7 @@ const POINTS_OF_A_DOUBLING: f64 = 4.0;
 /// Most run times that are looked at in one range.
 const MOST_POINTS: f64 = 24.0;
 
-/// How often a run time that nothing is known of may be half as long as the limit.
+/// How many times the time limit is halved for the ranges of a run time of which nothing is known.
 const UNKNOWN_DOUBLINGS: i32 = 10;
 
 /// The run times of a job whose user has run none of its size: anything up to the limit, each

@@ -94,7 +94,8 @@ impl Claims {
         Claims { jobs: 1, cpus, limits_s: limit_s, work: cpus * limit_s, expected_work, ..Claims::default() }
     }
 
-    /// The same of a job that keeps its CPUs until a time by a virtual reservation.
+    /// Turns the claims into those of a job that keeps its CPUs until a time by a virtual
+    /// reservation.
     #[must_use]
     pub fn reserved_until(self, until: UnixTime) -> Claims {
         Claims { reserved_cpus: self.cpus, reserved_until_s: until.0.max(0).unsigned_abs(), ..self }
@@ -132,13 +133,13 @@ impl Claims {
 /// The claims on a job's partition and on the cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claimed {
-    /// On its partition.
+    /// Claims of the user's jobs on the partition.
     pub partition: Claims,
-    /// On the whole cluster, its partition included.
+    /// Claims of the user's jobs on the whole cluster, the partition included.
     pub cluster: Claims,
-    /// Those of the jobs that were promised something in its partition, whoever's they are: to be
-    /// done by a deadline, or to begin at a reserved time. The user's own among them are in the
-    /// other two as well.
+    /// Claims on the partition of all users' jobs with a promise: to be done by a deadline, or to
+    /// begin at a reserved time. The user's own jobs with promises also count in the other two
+    /// fields.
     pub admitted: Claims,
 }
 
@@ -160,7 +161,7 @@ impl Moment {
         Moment { now, at: now, claimed: Claimed::default() }
     }
 
-    /// The same for a job that becomes eligible at `at`, or now where that has passed.
+    /// Moves the moment to `at`, when the job becomes eligible, or to now if that has passed.
     #[must_use]
     pub fn at(self, at: UnixTime) -> Moment {
         Moment { at: at.max(self.now), ..self }
@@ -204,7 +205,7 @@ pub struct ClassBounds {
     pub class: usize,
     /// How many waits it has.
     pub jobs: usize,
-    /// How often they have changed.
+    /// The number of times that the waits of the class have changed.
     pub changes: u32,
     /// Upper bounds on the percentiles 1 to 99 of the wait in seconds; [`UNBOUNDED_S`] where the
     /// waits are too few.
@@ -305,7 +306,7 @@ impl RunTimeRange {
         RunTimeRange { lower_s: lower_s.into(), upper_s: upper_s.into(), probability: probability.into() }
     }
 
-    /// The same probability for a range from `lower` to `upper`.
+    /// Returns the range from `lower_s` to `upper_s`, in seconds, with the probability of this one.
     #[must_use]
     pub fn with_ends(&self, lower_s: u32, upper_s: u32) -> RunTimeRange {
         RunTimeRange { lower_s: lower_s.into(), upper_s: upper_s.into(), probability: self.probability }
@@ -413,7 +414,8 @@ pub struct RunTimeModel {
 /// What a plan of the queue says of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FreePlan<'a> {
-    /// From when on how many CPUs are free, with all that runs and waits; times ascend.
+    /// The number of CPUs that are free from each time on, with all that runs and waits; times
+    /// ascend.
     pub steps: Cow<'a, [(UnixTime, u32)]>,
     /// Jobs that wait, in the whole cluster.
     pub pending_jobs: u64,
@@ -425,7 +427,7 @@ pub trait WaitForecaster {
     /// of the cluster; `None` where there is no history to forecast from.
     fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>>;
 
-    /// As [`WaitForecaster::wait`], for several at once, which may be faster.
+    /// Forecasts several waits at once, as [`WaitForecaster::wait`] does each. This may be faster.
     fn waits(&self, asked: &[(JobShape, Option<Moment>)]) -> Vec<Option<WaitForecast<'_>>> {
         asked.iter().map(|(job, moment)| self.wait(job, moment.as_ref())).collect()
     }

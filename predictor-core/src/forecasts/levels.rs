@@ -26,8 +26,8 @@ impl Levels {
     /// a tie. One outcome moves the level of the median by half of `step`.
     pub fn observe(&mut self, knot: usize, held: f64, step: f64) {
         if let (Some(level), Some(nominal)) = (self.corrected.get_mut(knot), KNOTS.get(knot)) {
-            // In proportion to what a level can be off, so that the outer ones are not thrown
-            // about.
+            // The step is in proportion to what a level can be off, so that the outer levels are
+            // not thrown about.
             let step = step * (4.0 * nominal * (1.0 - nominal)).sqrt();
             *level = (*level + step * (nominal - held)).clamp(0.0, 1.0);
         }

@@ -1,5 +1,5 @@
-//! How often virtual reservations, and the deadlines of admitted jobs, were kept, and how probable
-//! one has to be forecast because of that.
+//! Tells how often virtual reservations and the deadlines of admitted jobs were kept, and how
+//! probable one has to be forecast because of that.
 //!
 //! What is forecast for a moment hours ahead, at the best of many points, for a job that others
 //! like it compete with, need not hold as often as forecasts of the present do. So each promise

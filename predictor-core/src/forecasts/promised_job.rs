@@ -13,7 +13,8 @@ pub struct PromisedJob {
     pub end: UnixTime,
     /// Its CPUs.
     pub cpus: u32,
-    /// By how much later it may start and still be done with the probability that it was promised.
+    /// How much later the job may start and still be done with the probability that it was
+    /// promised.
     pub slack: Seconds,
 }
 

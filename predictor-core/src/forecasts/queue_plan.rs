@@ -64,7 +64,8 @@ pub struct PlannedPartition {
     /// CPUs of a node, on average, rounded up; by this a job that gets whole nodes is found in the
     /// grid.
     pub cpus_per_node: u32,
-    /// From when on how many CPUs are free with all that runs and waits; times ascend.
+    /// The number of CPUs that are free from each time on, with all that runs and waits; times
+    /// ascend.
     pub free: Vec<(UnixTime, u32)>,
     /// The sizes of the grid in CPUs, ascending.
     pub cpus: Vec<u32>,
@@ -110,7 +111,7 @@ pub enum PlanObstacle {
     Channels,
     /// It waits for another cluster of the federation.
     Federation,
-    /// So many tasks of its array run as may at once.
+    /// As many tasks of the job's array run as may run at once.
     ArrayLimit,
     /// It may not run with its account, its quality of service, or in its partition.
     NotAllowed,

@@ -45,7 +45,7 @@ pub struct PartitionScore {
     /// For each level of [`RELIABILITY`], the part of the jobs that waited at most as long as the
     /// bound at that level.
     pub reliability: [f32; RELIABILITY_LEVELS],
-    /// Which forecasts are in force.
+    /// The source of the forecasts of waits that are in force.
     pub source: WaitSource,
     /// Why those forecasts are in force.
     pub reason: WaitSourceReason,

@@ -42,7 +42,8 @@ impl<B: AsRef<[u8]>> Site for Snapshot<B> {
         };
         let job_qos = if qos.is_some() { named } else { by_default() };
         let partition_qos = self.partition_record(partition).and_then(|record| all.get(record.qos.get() as usize));
-        // The same one is not looked at twice, or it would stand behind itself.
+        // A quality of service that is both the job's and the partition's is looked at once, or it
+        // would stand behind itself.
         let partition_qos = partition_qos.filter(|record| job_qos.is_none_or(|job| job.id != record.id));
         let view = |record: &QosRecord| (QosRules::from(record), self.limits_at(record.limits.get()));
         let association = association.map(|record| self.limits_at(record.limits.get())).unwrap_or_default();

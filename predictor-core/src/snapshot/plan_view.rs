@@ -28,8 +28,8 @@ impl<'a> PlanView<'a> {
         self.jobs.iter().map(planned_job)
     }
 
-    /// From when on how many CPUs are free for a partition, with all that runs and waits; none
-    /// where it is not planned.
+    /// Returns the number of CPUs that are free for a partition from each time on, with all that
+    /// runs and waits; no steps for a partition that is not planned.
     pub fn free(&self, partition: PartitionIndex) -> impl Iterator<Item = (UnixTime, u32)> + use<'a> {
         let free = planned(self.partitions, partition).and_then(|partition| part(self.free, partition.first_free, partition.free));
         free.unwrap_or(&[]).iter().map(|step| (UnixTime(step.at.get()), step.cpus.get()))
@@ -64,7 +64,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let of_nodes = size.nodes.saturating_mul(if whole_nodes { planned.cpus_per_node.get() } else { 1 });
         let sizes: &[U32] = part(self.records(sections::PlanSizes), planned.first_size, planned.sizes)?;
         let limits: &[U32] = part(self.records(sections::PlanLimits), planned.first_limit, planned.limits)?;
-        // Where nodes differ in CPUs, all of them may have fewer than the average rounded up makes.
+        // If nodes differ in CPUs, all of them together may have fewer than their average, rounded
+        // up, makes.
         let cpus = size.cpus.max(of_nodes.min(sizes.last()?.get()));
         let row = sizes.partition_point(|size| size.get() < cpus);
         let column = match limit {

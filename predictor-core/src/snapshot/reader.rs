@@ -120,9 +120,10 @@ pub struct Provenance<'a> {
     pub accounting_read_at: Option<UnixTime>,
     /// When slurmctld was last read.
     pub controller_read_at: Option<UnixTime>,
-    /// From when on all submissions that became jobs are known; `None` where that is not known.
+    /// The time from which on all submissions that became jobs are known; `None` if it is not
+    /// known.
     pub submissions_since: Option<UnixTime>,
-    /// By how much slurmctld's clock was ahead of the daemon's then.
+    /// How many seconds slurmctld's clock was ahead of the daemon's when slurmctld was last read.
     pub controller_ahead: Seconds,
     /// When the configuration in force was loaded.
     pub configuration_loaded_at: UnixTime,
@@ -219,7 +220,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         (now - self.published_at).max(Seconds::ZERO)
     }
 
-    /// Whether it may be decided from at a moment.
+    /// Returns whether decisions may be made from the snapshot at `now`.
     #[must_use]
     pub fn timeliness(&self, now: UnixTime) -> Timeliness {
         let longest = Seconds(self.site().map_or(-1, |site| i64::from(site.maximum_age_s.get())));
@@ -232,7 +233,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         self.transparent
     }
 
-    /// Which daemon wrote it, on which grounds and with which settings.
+    /// Returns where the snapshot comes from: its cluster, what it was made from, and its settings.
     #[must_use]
     pub fn provenance(&self) -> Provenance<'_> {
         let default = SiteRecord::default();

@@ -1,5 +1,5 @@
-//! Which submissions have become jobs lately: by this the submit filter tells what it let through
-//! and Slurm then refused from what is in the queue.
+//! The submissions that have become jobs lately. By these the submit filter tells what it let
+//! through and Slurm then refused from what is in the queue.
 
 use super::layout::sections;
 use super::reader::Snapshot;
@@ -10,11 +10,11 @@ use job_types::time::UnixTime;
 /// A job as it was submitted. All tasks of an array are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenSubmission {
-    /// Whose job it is.
+    /// The user whose job it is.
     pub user: UserId,
     /// When slurmctld made it a job.
     pub submitted_at: UnixTime,
-    /// What it asked for.
+    /// The size that the submission asked for.
     pub size: Size,
 }
 

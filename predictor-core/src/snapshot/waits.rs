@@ -154,7 +154,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         (partition.cpus > 0).then(|| (others as f64 + f64::from(cpus)) / f64::from(partition.cpus))
     }
 
-    /// Whose forecasts are in force in a partition; `None` where that was not measured.
+    /// Returns the source of the forecasts that are in force in a partition; `None` if none was
+    /// measured.
     fn source(&self, partition: PartitionIndex) -> Option<WaitSource> {
         self.score_record(partition).map(|score| WaitSource::of_number(score.source))
     }

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn the_forecast_is_the_mean_of_the_nearest() {
-        // Like the last in size and limit are the waits 10 and 30; the others differ in size.
+        // The jobs with the waits 10 and 30 have the size and time limit of the last; the others
+        // differ in size.
         let past = arrivals(&[(4, 60, 10), (8, 60, 700), (4, 60, 30), (8, 90, 900), (4, 60, 0)]);
         let mut predictor = NearestNeighbours::new(2);
         assert_eq!(predictor.point(&past, 4), 0.0);

@@ -12,11 +12,11 @@ pub(super) struct Amounts {
 }
 
 impl Amounts {
-    /// Nothing.
+    /// No CPUs.
     pub(super) const NONE: Self = Self { cpus: 0 };
-    /// As little as can be told.
+    /// The lowest amount that the type can hold.
     pub(super) const LOWEST: Self = Self { cpus: i64::MIN };
-    /// As much as can be told.
+    /// The highest amount that the type can hold.
     pub(super) const HIGHEST: Self = Self { cpus: i64::MAX };
 
     /// Whether there is enough of everything in `free`.
@@ -24,12 +24,12 @@ impl Amounts {
         self.cpus <= free.cpus
     }
 
-    /// Of everything the smaller number.
+    /// Returns the smaller amount of each resource.
     pub(super) fn least(self, other: Self) -> Self {
         Self { cpus: self.cpus.min(other.cpus) }
     }
 
-    /// Of everything the larger number.
+    /// Returns the larger amount of each resource.
     pub(super) fn most(self, other: Self) -> Self {
         Self { cpus: self.cpus.max(other.cpus) }
     }
@@ -47,7 +47,7 @@ impl From<Resources> for Amounts {
 }
 
 impl From<Amounts> for Resources {
-    /// Without nodes.
+    /// Converts amounts into resources without nodes.
     fn from(amounts: Amounts) -> Self {
         Self::of_cpus(amounts.cpus)
     }

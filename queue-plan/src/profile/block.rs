@@ -13,11 +13,11 @@ pub(super) const BLOCK_POINTS: usize = 128;
 pub(super) struct Summary {
     /// When its first point is, in seconds.
     pub(super) first: i64,
-    /// Of everything the least that is free within, with what has been added; a lower bound until
-    /// the points are counted.
+    /// The least of each resource that is free within the block, `added` included. It is a lower
+    /// bound until the points are counted.
     pub(super) least: Amounts,
-    /// Of everything the most that is free within, with what has been added; an upper bound until
-    /// the points are counted.
+    /// The most of each resource that is free within the block, `added` included. It is an upper
+    /// bound until the points are counted.
     pub(super) most: Amounts,
     /// What has been added to all points of the block, and is not in them.
     pub(super) added: Amounts,
@@ -112,8 +112,8 @@ impl Block {
 pub(super) enum Search {
     /// There is room from here on, for long enough.
     Found(i64),
-    /// From here on there may be.
+    /// There may be room from this time on.
     Open(i64),
-    /// The last block ends with too little, for ever.
+    /// The last block ends with too little, and stays so for ever.
     Never,
 }

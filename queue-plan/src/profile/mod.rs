@@ -46,9 +46,9 @@ use block::{BLOCK_POINTS, Block, Search, Summary};
 /// of the same value are one.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// One for each block, in the order of time; never empty. They lie apart from the points, so
-    /// that walking over blocks touches little memory. In here and in the blocks moments are plain
-    /// seconds: a search adds and compares thousands of them.
+    /// One summary for each block, in the order of time; never empty. The summaries lie apart from
+    /// the points, so that walking over blocks touches little memory. Here and in the blocks,
+    /// moments are plain seconds, because a search adds and compares thousands of them.
     summaries: Vec<Summary>,
     /// The points of each block; none is empty.
     blocks: Vec<Block>,
@@ -135,8 +135,9 @@ impl Profile {
         })
     }
 
-    /// From `from` until `until`: the times from when on so much is free, in their order. The first
-    /// is `from`, or the profile's beginning where that is later.
+    /// Returns the times between `from` and `until` at which the free resources change, in order,
+    /// each with what is free from then on. The first is `from`, or the beginning of the profile if
+    /// that is later.
     pub fn steps_between(&self, from: UnixTime, until: UnixTime) -> impl Iterator<Item = (UnixTime, Resources)> + '_ {
         let first = self.place(from.0);
         let steps = self.blocks.iter().zip(&self.summaries).enumerate().skip(first.block).flat_map(move |(place, (block, summary))| {

@@ -11,12 +11,12 @@ use super::*;
 
 const NOW: UnixTime = UnixTime(1_000_000);
 
-/// So many seconds from now.
+/// Returns the time so many seconds from now.
 fn after(seconds: i64) -> UnixTime {
     NOW + Seconds(seconds)
 }
 
-/// One partition of `nodes` nodes with 4 CPUs.
+/// Returns a cluster with one partition of `nodes` nodes with 4 CPUs.
 fn cluster(nodes: u32) -> State {
     let partition = Partition { nodes: (0..nodes).collect(), is_up: true, longest_limit: Some(Seconds(100_000)), ..Partition::default() };
     State {

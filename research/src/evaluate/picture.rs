@@ -25,7 +25,7 @@ pub(super) fn draw<L>(
     })
 }
 
-/// For tests: the SVG that is drawn into a file.
+/// Returns, for tests, the SVG that is drawn into a file.
 #[cfg(test)]
 pub(super) fn drawn(draw: impl FnOnce(&Path) -> anyhow::Result<()>) -> String {
     let folder = tempfile::tempdir().unwrap();

@@ -237,7 +237,7 @@ impl ReplayedLog {
         Ok(Self { published: Published::about(&name, &workload.header), name, source, workload, remarks })
     }
 
-    /// Its jobs `from` to `to`, or to its last.
+    /// Returns the jobs `from` to `to` of the log, or to its last job.
     pub(super) fn replayed(&self, from: usize, to: usize) -> ReplayedJobs {
         let Workload { jobs, processors, .. } = &self.workload;
         let (log, file) = (self.name.clone(), self.source.clone());

@@ -62,7 +62,7 @@ pub(super) struct PublishedRunTimes {
 pub(super) struct PublishedMinutes {
     /// Mean wait, run time and response in minutes without Hariharan et al.'s policy.
     pub(super) baseline: [f64; 3],
-    /// The same with Hariharan et al.'s policy.
+    /// The minutes with the policy of Hariharan et al.
     pub(super) ours: [f64; 3],
 }
 
@@ -98,7 +98,7 @@ pub(super) type ByPublishedMethod = BTreeMap<&'static str, f64>;
 
 /// Figures of one table as they stand in a report.
 pub(super) trait PublishedFigures: Serialize {
-    /// Where they stand in Hariharan et al. 2020.
+    /// The place of the figures in Hariharan et al. 2020.
     const SOURCE: &'static str;
 
     /// The published figures of one log.

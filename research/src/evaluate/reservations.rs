@@ -292,7 +292,7 @@ struct ReservationReport {
     #[serde(flatten)]
     found: ReservationOutcome,
     published: Option<Published>,
-    /// For the picture alone.
+    /// The figures for the picture alone.
     #[serde(skip)]
     figures: Option<Arc<ReservationFigures>>,
 }

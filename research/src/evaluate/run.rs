@@ -134,7 +134,7 @@ pub(super) fn first_job(asked: Option<NonZeroUsize>, usual: usize, jobs: usize, 
     asked.map_or(default, NonZeroUsize::get)
 }
 
-/// That of [`first_job`] before the log is read: the least that it can be.
+/// Returns the least that [`first_job`] can be, before the log is read.
 pub(super) fn least_first_job(asked: Option<NonZeroUsize>) -> usize {
     asked.map_or(1, NonZeroUsize::get)
 }
@@ -216,10 +216,10 @@ pub(super) struct CellProgress {
 }
 
 impl CellProgress {
-    /// By how much a whole evaluation moves the bar.
+    /// The number of steps by which a whole evaluation moves the bar.
     pub(super) const WHOLE: u64 = 1_000;
 
-    /// Before anything is done.
+    /// Creates the progress before anything is done.
     pub(super) fn new(bar: ProgressBar) -> Self {
         Self { bar, shown: Cell::new(0) }
     }

@@ -34,7 +34,7 @@ pub(super) fn figure(value: Option<&f64>) -> String {
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         size if size >= 0.1 => format!("{value:.2}"),
-        // Without the sign that a sum of nothing may have.
+        // A figure that is nearly zero is shown without the sign that a sum of nothing may have.
         size if size < 0.0005 => format!("{size:.2}"),
         _ => format!("{value:.3}"),
     }
@@ -45,7 +45,7 @@ pub(super) fn percent(part: Option<&f64>) -> String {
     part.map_or_else(|| NOT_KNOWN.to_owned(), |part| format!("{:.0} %", part * 100.0))
 }
 
-/// From one figure to another.
+/// Writes the interval from one figure to another.
 pub(super) fn interval(bounds: Option<&[f64; 2]>) -> String {
     bounds.map_or_else(|| NOT_KNOWN.to_owned(), |[lower, upper]| format!("{} to {}", figure(Some(lower)), figure(Some(upper))))
 }
@@ -215,7 +215,7 @@ pub(super) fn coverage(jobs: &Jobs, all: &Coverage, blocks: &[Coverage], qbets: 
 /// Jobs to a block of the evaluations.
 const BLOCK_JOBS: usize = 4_000;
 
-/// For tests: the line of a report that begins with `label`, blanks made single.
+/// Returns, for tests, the line of a report that begins with `label`, blanks made single.
 #[cfg(test)]
 pub(super) fn line(text: &str, label: &str) -> String {
     let text = anstream::adapter::strip_str(text).to_string();

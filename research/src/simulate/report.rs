@@ -29,7 +29,7 @@ pub(super) struct Report {
     pub(super) by_user: Vec<Class>,
     #[serde(flatten)]
     pub(super) told: Told,
-    /// Of the whole, reading the log included.
+    /// Wall-clock seconds of the whole command, reading the log included.
     pub(super) wall_s: f64,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Report {
 pub(super) struct Told {
     /// What was left out of the log, or taken as not known.
     pub(super) remarks: Remarks,
-    /// Where the simulation does not go by --slurm-conf as it is written.
+    /// The ways in which the simulation departs from --slurm-conf as it is written.
     pub(super) not_modelled: Vec<NotModelled>,
 }
 

@@ -197,7 +197,7 @@ impl SiteSettings {
         }
     }
 
-    /// Where the simulation does not go by the file as it is written.
+    /// Returns the ways in which the simulation departs from the file as it is written.
     pub fn not_modelled(&self) -> Vec<NotModelled> {
         [&self.others, &self.not_of_scheduler, &self.not_of_priorities].into_iter().flatten().cloned().collect()
     }

@@ -18,7 +18,8 @@ pub(super) fn text(report: &Report) -> String {
     lines.line("makespan", format!("{:.1} days", report.makespan_s as f64 / 86_400.0));
     let left_out = if report.left_out == 0 { String::new() } else { format!("; {} records left out", count(report.left_out as u64)) };
     lines.line("jobs", format!("{} simulated, {}{left_out}", count(counted.jobs_simulated as u64), over(counted.jobs_counted)));
-    // So many digits as other simulators' means are compared by; of a few jobs they say nothing.
+    // A mean has as many digits as other simulators' means are compared by. For a few jobs the
+    // digits say nothing.
     let digits = if counted.jobs_counted == 0 { 1 } else { 6 };
     lines.line("mean wait", minutes(counted.mean_wait_s, digits));
     lines.line("mean response", minutes(counted.mean_response_s, digits));

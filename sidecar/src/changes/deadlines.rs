@@ -51,7 +51,8 @@ impl Deadlines {
         let mut changes = Vec::new();
         let mut deadlines = HashMap::new();
         for admitted in &cluster.admitted {
-            // As of before the queue was read: what waited then has not started earlier.
+            // The state is that before the queue was read, because a job that waited in that queue
+            // has not started earlier.
             let found = admission_upkeep(&admitted.job, snapshot, cluster.read_at);
             *states.entry(found.state).or_default() += 1;
             if let Some(deadline) = found.ordered_by {

@@ -59,9 +59,9 @@ pub(crate) struct Round {
 /// What the configuration says of changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Configured {
-    /// As [`Round::per_second`].
+    /// Like [`Round::per_second`].
     pub(crate) per_second: u32,
-    /// As [`Round::clusters`].
+    /// Like [`Round::clusters`].
     pub(crate) clusters: BTreeSet<String>,
 }
 
@@ -159,7 +159,8 @@ fn wanted(round: &Round, siblings: &Siblings, deadlines: &mut Deadlines, metrics
         Ok(snapshot) => {
             let is_current = (Seconds::ZERO..=LONGEST_AGE).contains(&(now - cluster.read_at));
             for reserved in &cluster.reserved {
-                // As of before the queue was read: what waited then has not started earlier.
+                // The state is that before the queue was read, because a job that waited in that
+                // queue has not started earlier.
                 let found = upkeep(&reserved.job, &snapshot, cluster.read_at, *interval);
                 *states.entry(found.state).or_default() += 1;
                 let withdrawn = reserved

@@ -31,11 +31,11 @@ pub(super) struct Learning {
 /// What an answer of the learner is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Nothing: it is of a clock that has been set back.
+    /// The answer is worth nothing: its time lies ahead, because the clock has been set back.
     Ahead,
-    /// It is the first one.
+    /// The answer is the first one.
     First,
-    /// It takes the place of another one.
+    /// The answer takes the place of an earlier one.
     Further,
 }
 
@@ -55,7 +55,7 @@ impl Learning {
     /// Asks the learner, once the history and the queue have been read. Returns whether it was
     /// asked.
     pub(super) fn ask(&mut self, history_is_read: bool, publisher: &mut Publisher, confidence: f64) -> bool {
-        // Before the whole history has been read there is nothing that could be gone through in
+        // Until the whole history has been read, there is nothing that could be gone through in
         // order of time.
         self.may_learn |= history_is_read;
         let Some(cluster) = publisher.cluster().filter(|_| self.may_learn) else { return false };

@@ -61,7 +61,7 @@ impl<R> Reader<R> {
     }
 }
 
-/// Both readers, and whether slurmctld's clock is this machine's.
+/// The readers of slurmdbd and of slurmctld, and whether slurmctld's clock is this machine's.
 pub(super) struct Readers {
     pub(super) accounting: Reader<accounting::Request>,
     pub(super) controller: Reader<()>,

@@ -33,7 +33,7 @@ pub(super) struct Rounds {
 #[derive(Debug)]
 struct Round {
     stage: Stage,
-    /// Until when its stage waits for an answer.
+    /// The time until which the stage waits for an answer.
     deadline: Instant,
 }
 
@@ -52,7 +52,7 @@ enum Stage {
     Planned,
 }
 
-/// Who has been asked and has not answered.
+/// The threads that have been asked and have not answered.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Owing {
     pub(super) readers: bool,
@@ -63,11 +63,11 @@ pub(super) struct Owing {
 /// What is to be done for the round that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Nothing: no round is under way, or it waits for an answer.
+    /// Nothing is to be done: no round is under way, or it waits for an answer.
     Wait,
-    /// [`Rounds::asked_learner`] tells what became of it.
+    /// The learner is to be asked; [`Rounds::asked_learner`] tells what became of it.
     AskLearner,
-    /// [`Rounds::asked_planner`] tells what became of it.
+    /// The planner is to be asked; [`Rounds::asked_planner`] tells what became of it.
     AskPlanner,
     /// The round has ended.
     Publish,

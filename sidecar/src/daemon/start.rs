@@ -50,7 +50,7 @@ const WAITING_MESSAGES: usize = 4;
 pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let settings = Settings::load(path, UnixTime(now()))?;
     let logging = Logging::start(&settings.configuration.log);
-    // Before any thread is started: libslurm is first tried in a child process.
+    // This comes before any thread is started, because libslurm is first tried in a child process.
     let site = client::site()?;
     let directory = StateDirectory::open(&settings.configuration.state_directory, site.slurm_user_id, Privacy::new(site.private_data))?;
     let (sender, messages) = bounded(WAITING_MESSAGES);

@@ -25,10 +25,10 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::known::awaited::Awaited;
 use crate::known::seen::Seen;
 
-/// Its name while it is being written.
+/// The name of the file while it is being written.
 pub(crate) const UNFINISHED: &str = "learnt.new";
-/// What is larger is neither written nor read. A year of 10 million jobs comes to less than a third
-/// of it.
+/// The most bytes of a file that is written or read. A year of 10 million jobs comes to less than a
+/// third of it.
 const MOST_BYTES: usize = 1 << 30;
 /// What is older is not taken up: so many jobs will have ended that to learn from them is as much
 /// work as to begin anew.
@@ -114,7 +114,7 @@ fn taken(content: &[u8], subject: &Subject, now: i64) -> Result<Option<Kept>, St
     if found != *subject {
         return Err(format!("it is of cluster {:?} or of other settings of [history]", found.cluster));
     }
-    // By more than this it was written by a clock that was wrong.
+    // A file that is dated further ahead than this was written by a clock that was wrong.
     if at - now > MOST_AHEAD.0 {
         return Err(format!("it is dated {} s ahead", at - now));
     }
@@ -162,7 +162,7 @@ impl Write for Summed {
     }
 }
 
-/// The same error once more.
+/// Builds the same I/O error once more, because errors cannot be cloned.
 fn same(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| io::Error::new(error.kind(), error.to_string()), io::Error::from_raw_os_error)
 }

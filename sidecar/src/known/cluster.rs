@@ -21,7 +21,8 @@ pub(crate) use queue::{Phase, PlanJob, PlanNode, Queue};
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) read_at: UnixTime,
-    /// By how much slurmctld's clock was ahead of this machine's, where it told its time.
+    /// By how many seconds slurmctld's clock was ahead of this machine's; `None` if it told no
+    /// time.
     pub(crate) controller_ahead: Option<Seconds>,
     pub(crate) partitions: Vec<controller::Partition>,
     /// CPUs of all its nodes.
@@ -80,14 +81,15 @@ impl QueuedRun {
         matches!(&self.run.job, Job::Waiting(job) if !self.run.is_held && job.eligible <= now)
     }
 
-    /// As the snapshot describes a job that becomes eligible later.
+    /// Describes a job that becomes eligible later, as the snapshot has it; `None` for any other
+    /// job.
     pub(crate) fn coming(&self, now: UnixTime) -> Option<ComingJob> {
         let Job::Waiting(job) = &self.run.job else { return None };
         let is_coming = !self.run.is_held && job.eligible > now;
         is_coming.then_some(ComingJob { at: job.eligible, cpus: self.size.cpus, limit: job.limit })
     }
 
-    /// As the snapshot describes a running job.
+    /// Describes a running job, as the snapshot has it; `None` for any other job.
     pub(crate) fn running(&self) -> Option<RunningJob> {
         let Job::Running(job) = &self.run.job else { return None };
         let limit_end = job.limit_end();

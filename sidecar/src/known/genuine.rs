@@ -25,7 +25,7 @@ pub(crate) struct Genuine {
 }
 
 impl Genuine {
-    /// By the key at a path, which is made where there is none.
+    /// Tells genuine records by the key at a path. The key is made if there is none.
     pub(crate) fn by_key_at(path: PathBuf) -> Self {
         let mut genuine = Self { path, key: None, last_error: None, told: 0 };
         genuine.renew();
@@ -56,7 +56,7 @@ impl Genuine {
     pub(crate) fn keep_in_queue(&mut self, queue: &mut [QueuedJob]) {
         self.renew();
         let mut unbelieved = 0;
-        // Of several jobs with one record the first has it: the others are copies.
+        // If several jobs carry one record, it belongs to the first; the others carry copies.
         let mut bearers: HashMap<u64, usize> = HashMap::new();
         let mut copies = Vec::new();
         for place in 0..queue.len() {

@@ -12,7 +12,7 @@ pub(crate) fn first_partition(partitions: &str) -> &str {
     partitions.split_once(',').map_or(partitions, |(first, _rest)| first)
 }
 
-/// One copy of each name.
+/// Returns the one copy of a name that everybody shares, and adds it if it is new.
 pub(crate) fn shared(name: &str, names: &mut HashSet<Arc<str>>) -> Arc<str> {
     if let Some(name) = names.get(name) {
         return Arc::clone(name);

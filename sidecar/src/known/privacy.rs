@@ -43,17 +43,17 @@ impl Privacy {
         self.state() & JOBS != 0
     }
 
-    /// Who may read a file that names jobs and their users.
+    /// Returns the mode of a file that names jobs and their users: who may read it.
     pub(crate) fn mode_of_jobs(&self) -> u32 {
         if self.hides_jobs() { FOR_GROUP } else { FOR_ALL }
     }
 
-    /// Who may read a file that names users and accounts.
+    /// Returns the mode of a file that names users and accounts: who may read it.
     pub(crate) fn mode_of_people(&self) -> u32 {
         if self.state() & PEOPLE != 0 { FOR_GROUP } else { FOR_ALL }
     }
 
-    /// Who may read a file that names users, accounts and jobs.
+    /// Returns the mode of a file that names users, accounts and jobs: who may read it.
     pub(crate) fn mode_of_all(&self) -> u32 {
         self.mode_of_jobs() & self.mode_of_people()
     }

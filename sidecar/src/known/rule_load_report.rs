@@ -9,14 +9,14 @@ use rules_compiler::in_force::LoadState;
 pub(crate) struct RuleLoadReport {
     /// What became of the rules.
     pub(crate) state: LoadState,
-    /// Those that are in force.
+    /// The names of the rules that are in force; `None` if none are.
     pub(crate) in_force: Option<Arc<RuleNames>>,
 }
 
-/// The rules of a set by their names.
+/// The names of the rules of a set.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RuleNames {
-    /// By which the set is told from others.
+    /// The number that tells this set from others.
     pub(crate) number: u64,
     /// The names, in the order in which the rules apply.
     pub(crate) names: Vec<String>,

@@ -49,7 +49,7 @@ impl Seen {
         }
     }
 
-    /// From when on every record is known here.
+    /// Returns the time since which every record is known, in Unix seconds.
     pub(crate) fn since(&self) -> i64 {
         self.since
     }

@@ -21,8 +21,8 @@ use crate::known::names::first_partition;
 pub(crate) struct SharedNodes {
     /// The jobs that run on nodes or wait for very nodes, as they are added to each of these.
     jobs: Vec<Sharer>,
-    /// In the order of slurmctld's node table, with all jobs that they have, whatever their
-    /// partition, and with those that wait for these very nodes.
+    /// The nodes of each partition, in the order of slurmctld's node table. Each has all its jobs,
+    /// whatever their partition, and the jobs that wait for this very node.
     partitions: HashMap<String, Vec<NodeWithJobs>>,
 }
 
@@ -38,7 +38,7 @@ struct NodeWithJobs {
 /// A job on such nodes.
 #[derive(Debug)]
 struct Sharer {
-    /// Its CPUs on each of them.
+    /// The job's CPUs on each of its nodes.
     cpus: u32,
     admitted: Option<AdmittedSharer>,
 }
@@ -53,10 +53,10 @@ struct AdmittedSharer {
 /// What such a job needs of each of its CPUs.
 #[derive(Debug, PartialEq)]
 enum Share {
-    /// By its user's estimate: the job keeps to its share by itself, on its nodes, so that it needs
-    /// the same until its end as at its start.
+    /// The share follows its user's estimate. The job keeps to that share by itself on its nodes,
+    /// so that it needs the same until its end as at its start.
     Estimated(f64),
-    /// What remains of the run time that is forecast for it.
+    /// The share follows what remains of the run time that is forecast for the job.
     Forecast(ForecastSharer),
 }
 

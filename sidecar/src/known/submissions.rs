@@ -31,7 +31,7 @@ impl Submissions {
         self.first_read_at = Some(first_read_at);
         let jobs = &mut self.jobs;
         jobs.retain(|_, job| job.submitted_at >= oldest);
-        // One that was started before has another time of submission than its own.
+        // A job that was started before shows another time of submission than its own.
         for job in queue.iter().filter(|job| job.restarts == 0) {
             let Some(submitted_at) = job.submitted.map(UnixTime).filter(|at| *at >= oldest) else { continue };
             let number = job.array_job_id.unwrap_or(job.job_id);

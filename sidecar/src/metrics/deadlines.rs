@@ -42,7 +42,8 @@ pub(crate) struct DeadlineMetrics {
     admitted: Family<StateLabel, Gauge>,
     refused: Family<PartitionLabel, Counter>,
     named: NamedPartitions,
-    /// Those that have been counted as labels, so that none that is empty now keeps its number.
+    /// The labels that have been counted so far, so that a label without jobs now goes back to
+    /// zero.
     shown: HashSet<String>,
 }
 

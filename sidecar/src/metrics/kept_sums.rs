@@ -20,7 +20,7 @@ pub(crate) trait Sums: Clone + PartialEq {
     /// What the log says where the file can't be written.
     const NOT_WRITTEN: &'static str;
 
-    /// Nothing, counted from now on.
+    /// Returns empty sums, counted from now on.
     fn begun(now: UnixTime) -> Self;
 
     /// Reads the content of the file; `None` where it is not of this release.
@@ -87,7 +87,7 @@ pub(crate) fn read<S: Sums>(path: &Path) -> Option<S> {
     look(path).ok().flatten()
 }
 
-/// The same with what is wrong with it.
+/// Reads the sums and says what is wrong with a file that can't be used.
 fn look<S: Sums>(path: &Path) -> io::Result<Option<S>> {
     let sums = S::ENVELOPE.read(path)?.and_then(|content| S::from_bytes(&content));
     sums.map(Some).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it holds no sums of this release"))

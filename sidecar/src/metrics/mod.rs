@@ -293,7 +293,7 @@ impl Metrics {
         self.plans_missed.inc();
     }
 
-    /// Nothing will be learnt any more.
+    /// Notes that nothing will be learnt any more.
     pub(crate) fn learner_died(&self) {
         self.learner_up.set(0);
     }
@@ -323,7 +323,7 @@ impl Metrics {
         self.rules.set(state);
     }
 
-    /// Nothing becomes of the site's own rules.
+    /// Notes that the site's own rules can't be taken up.
     pub(crate) fn rules_fail(&self) {
         self.rules.fail();
     }

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 /// The most partitions that are counted by name.
 pub(crate) const MOST_PARTITIONS: usize = 100;
 
-/// In the place of the names of further partitions. Slurm takes no name with a blank.
+/// The label that further partitions share. Slurm takes no partition name with a blank.
 const OTHERS: &str = "other partitions";
 
-/// The partitions that are counted by name: the first that were met.
+/// The partitions that are counted by name: the first ones that were met.
 #[derive(Debug, Default)]
 pub(crate) struct NamedPartitions(HashSet<String>);
 

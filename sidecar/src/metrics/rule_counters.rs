@@ -100,7 +100,7 @@ mod tests {
         counters.refresh(Some((9, page(77, 3))));
         let expected = |sums: &[(&str, u64)]| Some(sums.iter().map(|(name, sum)| ((*name).to_owned(), *sum)).collect::<Vec<_>>());
         assert_eq!(matched(&path), expected(&[("a", 0), ("b", 3)]));
-        // Others are in force, and slurmctld has not seen a submission since.
+        // Other rules are in force, and slurmctld has not seen a submission since.
         counters.know(&rules(88, &["b", "c"]));
         counters.refresh(Some((9, page(77, 5))));
         assert_eq!(matched(&path), expected(&[("a", 0), ("b", 5)]));

@@ -56,7 +56,7 @@ impl RuleMetrics {
         self.broken.set(state.is_broken().into());
     }
 
-    /// Nothing becomes of the files of rules.
+    /// Notes that the files of rules can't be taken up.
     pub(crate) fn fail(&self) {
         self.broken.set(1);
     }

@@ -36,7 +36,7 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
             starts: partition.grid.starts.clone(),
         })
     });
-    // By their places among the pending jobs.
+    // The planned starts, by the places of the pending jobs.
     let mut starts = vec![None; state.pending.len()];
     for planned in &plan.pending {
         if let Some(place) = starts.get_mut(planned.index) {

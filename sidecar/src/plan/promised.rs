@@ -23,7 +23,7 @@ pub(super) struct Deadlines {
 /// A waiting job that was admitted by its probability, before it has a place in the plan.
 #[derive(Debug, Clone)]
 pub(super) struct Promised {
-    /// Its place among the pending jobs.
+    /// The job's place among the pending jobs.
     pub(super) place: usize,
     pub(super) partition: PartitionIndex,
     pub(super) deadline: UnixTime,
@@ -36,7 +36,8 @@ impl Deadlines {
     pub(super) fn new(cluster: &Cluster, histories: &[(PartitionIndex, DeadlineHistory)]) -> Self {
         let given = cluster.admitted.iter().filter_map(|admitted| {
             let promise = Promise::standing(&admitted.job.record)?.deadline()?;
-            // One with a share of nodes gives way to nobody, and has no CPUs that it could give.
+            // A job with a share of nodes gives way to no other job, and has no CPUs that it could
+            // give.
             let has_cpus_by_probability = promise.by == Admission::Probability && promise.shared_estimate.is_none();
             has_cpus_by_probability.then_some((admitted.job.id, promise))
         });

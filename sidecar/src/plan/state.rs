@@ -73,7 +73,8 @@ impl Question {
             };
             match &job.phase {
                 Phase::Running { start, suspended, waits_on_nodes, nodes } => {
-                    // Its limit counts from its start, and it runs in what its wait leaves of that.
+                    // The time limit counts from the job's start. The job runs in what its wait
+                    // leaves of the limit.
                     let waited = (*waits_on_nodes).min((now - *start).max(Seconds::ZERO));
                     let limit = job.limit.map(|limit| limit - *waits_on_nodes);
                     let remaining = forecast(now - *start - *suspended - waited, limit).later_by(*waits_on_nodes - waited);
@@ -81,7 +82,7 @@ impl Question {
                 }
                 Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(Seconds(1))), nodes)),
                 Phase::Pending { tasks, exclusive, priority, reason, eligible } => {
-                    // One that becomes eligible later was admitted with that place, and keeps it.
+                    // A job that becomes eligible later was admitted with that place, and keeps it.
                     if let (Some((given, partition)), Some(run_times)) = (promise, weighed)
                         && eligible.is_none_or(|eligible| eligible <= now)
                     {
@@ -143,7 +144,7 @@ fn obstacle(
         | PendingReason::LastRunFailed
         | PendingReason::PartitionDown
         | PendingReason::Reservation => {
-            // One that is gone, or not to be seen.
+            // The reservation is gone, or is not to be seen.
             reservation.is_some_and(|place| place.is_none()).then_some(PlanObstacle::Reservation)
         }
     }

@@ -83,7 +83,7 @@ fn serve(listener: &UnixListener, latest: &Latest) {
 #[derive(Debug, Default)]
 struct Readers(Arc<Mutex<HashMap<UserId, usize>>>);
 
-/// One that is being answered; it makes room for another once it is dropped.
+/// A reader who is being answered. Another gets its place once it is dropped.
 #[derive(Debug)]
 struct Reader {
     user: UserId,

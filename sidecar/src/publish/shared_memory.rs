@@ -12,10 +12,10 @@ use slurm_sys::memory::{CountsPage, HandOver, HandedCounts, HandedSnapshot, Seal
 #[derive(Debug)]
 pub(crate) struct SharedMemory {
     page: CountsPage,
-    /// Where the filter counts by rule.
+    /// The page in which the filter counts by rule.
     rule_page: CountsPage,
-    /// The snapshot that was handed over last, and the one before: a filter may be about to open
-    /// that.
+    /// The snapshot that was handed over last, and the one before, which a filter may be about to
+    /// open.
     snapshots: [Option<SealedMemory>; 2],
 }
 
@@ -46,12 +46,12 @@ impl SharedMemory {
         Ok(hand_over)
     }
 
-    /// Who counts in the page, and what they have counted.
+    /// Returns who counts in the page, and the counts.
     pub(crate) fn counted(&self) -> Option<(u64, Vec<u64>)> {
         self.page.read()
     }
 
-    /// Who counts by rule, and what they have counted.
+    /// Returns who counts by rule, and the counts.
     pub(crate) fn counted_by_rule(&self) -> Option<(u64, Vec<u64>)> {
         self.rule_page.read()
     }

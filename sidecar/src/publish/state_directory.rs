@@ -22,9 +22,9 @@ use crate::known::privacy::Privacy;
 
 /// Names of snapshots that are being written begin so.
 const UNFINISHED: &str = "snapshot.new";
-/// That of a hand-over that is being written, which begins so, too.
+/// The name of a hand-over that is being written; it begins like that of a finished one.
 const UNFINISHED_HAND_OVER: &str = "snapshot.new-memory";
-/// More than any snapshot has, in bytes.
+/// A number of bytes that no snapshot reaches.
 const MOST_SNAPSHOT_BYTES: usize = 512 << 20;
 
 /// The state directory, locked for this process.
@@ -76,7 +76,7 @@ impl StateDirectory {
         let lock = lock(path)?;
         let mut directory = Self { path: path.to_owned(), privacy, followed: None, _lock: lock };
         directory.remove_unfinished().map_err(|error| fails(format!("cannot be cleaned up: {error}")))?;
-        // That of a daemon that has ended.
+        // A hand-over that is there is that of a daemon that has ended.
         let _ = directory.hand_over(None);
         directory.follow_privacy();
         Ok(directory)
@@ -126,12 +126,12 @@ impl StateDirectory {
         in_force::put_state(&self.path, &LoadState { errors: vec![format!("error: {reason}")], ..before })
     }
 
-    /// Where the snapshot is.
+    /// Returns the path of the snapshot.
     pub(crate) fn snapshot(&self) -> PathBuf {
         self.path.join(SNAPSHOT)
     }
 
-    /// Where what was learnt is kept.
+    /// Returns the path of the file in which what was learnt is kept.
     pub(crate) fn learnt(&self) -> PathBuf {
         self.path.join(LEARNT)
     }
@@ -141,22 +141,22 @@ impl StateDirectory {
         self.path.join(KILL_SWITCH)
     }
 
-    /// Where the key of the seals of records is.
+    /// Returns the path of the key with which records are sealed.
     pub(crate) fn record_key(&self) -> PathBuf {
         self.path.join(RECORD_KEY)
     }
 
-    /// Where the filter's counters are.
+    /// Returns the path of the filter's counters.
     pub(crate) fn counters(&self) -> PathBuf {
         self.path.join(COUNTERS)
     }
 
-    /// Where the counts by rule are.
+    /// Returns the path of the counts by rule.
     pub(crate) fn rule_counters(&self) -> PathBuf {
         self.path.join(RULE_COUNTERS)
     }
 
-    /// Where it is kept whose deadlines were refused.
+    /// Returns the path of the file that notes whose deadlines were refused.
     pub(crate) fn refusals(&self) -> PathBuf {
         self.path.join(REFUSALS)
     }
@@ -167,7 +167,7 @@ impl StateDirectory {
         self.put(&self.refusals(), &bytes, self.privacy.mode_of_jobs())
     }
 
-    /// Where users are answered; `None` where the snapshot is for everybody.
+    /// Returns the path at which users are answered; `None` if the snapshot is for everybody.
     pub(crate) fn answers(&self) -> Option<PathBuf> {
         self.privacy.hides_jobs().then(|| self.path.join(ANSWERS))
     }
@@ -266,7 +266,7 @@ fn lock(directory: &Path) -> Result<File, Failure> {
     let path = directory.join(LOCK);
     let fails = |what| move |source| Failure::System { what, source };
     let mut file = match open_to_write(&path, FOR_ALL) {
-        // Of another daemon only a file can be the lock.
+        // Another daemon's lock can only be a regular file.
         Err(error) if is_damage(&error) => {
             keep_aside(&path, &error);
             open_to_write(&path, FOR_ALL)

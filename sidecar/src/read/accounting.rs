@@ -66,9 +66,9 @@ pub(crate) struct AccountingReader {
     cluster: String,
     earlier_clusters: EarlierClusters,
     connection: Option<AccountingConnection>,
-    /// One copy of each name of a partition, an account or a quality of service.
+    /// One shared copy of each name of a partition, an account or a quality of service.
     names: HashSet<Arc<str>>,
-    /// The qualities of service by their numbers, which is how records name them.
+    /// The names of the qualities of service by the numbers that records use for them.
     qos: HashMap<QosId, Arc<str>>,
     seen: Seen,
     awaited: Awaited,
@@ -87,10 +87,11 @@ pub(crate) struct AccountingReader {
     last_deep: Option<Instant>,
     /// Since when slurmdbd has not answered.
     failing_since: Option<i64>,
-    /// From when on to read again after an outage, and until when to do so.
+    /// The time from which records are read again after an outage, in Unix seconds, and until when
+    /// that is done. `None` if there was no outage.
     settling: Option<(i64, Instant)>,
     sender: Sender<Message>,
-    /// Which records are believed.
+    /// The records that are believed.
     genuine: Genuine,
 }
 
@@ -112,7 +113,7 @@ impl AccountingReader {
             clock: ClockWatch::new(now, Instant::now()),
             window_seconds: settings.window_seconds,
             maximum_jobs: settings.maximum_jobs,
-            // With this second, of which the next reading takes what is still to come.
+            // The window includes this second. The next reading takes what is still to come of it.
             past: Some((now - settings.window_seconds..now + 1, settings.maximum_jobs)),
             width: WindowWidth::new(),
             read_until: now,
@@ -358,11 +359,11 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WaitOnNodes {
     pub(crate) time: Seconds,
-    /// Its program never began, so that its run time says nothing.
+    /// Whether the program never began, so that the run time of the job says nothing.
     pub(crate) ends_with_the_job: bool,
 }
 
-/// Reads that wait out of a job's `admin_comment`.
+/// Reads the wait on its nodes out of a job's `admin_comment`.
 pub(crate) fn wait_on_nodes(comment: Option<&str>, started: Option<i64>, limit: Option<Seconds>, ended: i64) -> WaitOnNodes {
     let Some(started) = started else { return WaitOnNodes { time: Seconds::ZERO, ends_with_the_job: false } };
     let time = waited_on_nodes(comment, UnixTime(started), limit, UnixTime(ended));

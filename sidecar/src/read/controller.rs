@@ -84,7 +84,8 @@ fn read(
     privacy: &Privacy,
     genuine: &mut Genuine,
 ) -> Result<Cluster, ClientError> {
-    // Before anything that could be private is written: a reconfiguration may have changed it.
+    // This comes before anything that could be private is written, because a reconfiguration may
+    // have changed it.
     privacy.set(controller::private_data()?);
     let Rules { limits, priorities, users } = rules.current(tables)?;
     let partitions = controller::partitions()?;

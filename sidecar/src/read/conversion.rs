@@ -20,7 +20,8 @@ use crate::read::queued_runs::{asked, ended, live};
 pub(super) struct Answers {
     /// When the queue was asked for, by this machine's clock.
     pub(super) read_at: UnixTime,
-    /// By how much slurmctld's clock was ahead of this machine's, where it told its time.
+    /// By how many seconds slurmctld's clock was ahead of this machine's; `None` if it told no
+    /// time.
     pub(super) controller_ahead: Option<Seconds>,
     pub(super) partitions: Vec<Partition>,
     pub(super) nodes: Vec<Node>,
@@ -36,7 +37,7 @@ pub(super) struct Answers {
 /// What goes on from one reading to the next.
 #[derive(Debug, Default)]
 pub(super) struct Conversion {
-    /// One copy of each name of a partition, an account or a quality of service.
+    /// One shared copy of each name of a partition, an account or a quality of service.
     names: HashSet<Arc<str>>,
     submissions: Submissions,
 }

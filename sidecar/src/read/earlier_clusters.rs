@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord};
 
-/// Those clusters.
+/// The earlier clusters.
 pub(crate) struct EarlierClusters(Vec<EarlierCluster>);
 
 struct EarlierCluster {
@@ -20,9 +20,9 @@ struct EarlierCluster {
 /// Which stretch of time is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stretch {
-    /// One that is read once: an empty answer has to be confirmed.
+    /// A stretch that is read once: an empty answer has to be confirmed.
     Past,
-    /// One that is read again later.
+    /// A stretch that is read again later.
     Recent,
 }
 

@@ -31,17 +31,17 @@ pub(crate) struct Loader {
     configuration: PathBuf,
     /// The state directory.
     directory: PathBuf,
-    /// Who may read the rules.
+    /// The users who may read the rules.
     privacy: Privacy,
-    /// Qualities of service and associations.
+    /// The tables of qualities of service and associations.
     tables: KnownTables,
-    /// Those that the rules were compiled with, where they ask for them.
+    /// The tables that the rules were compiled with, if the rules ask for tables.
     used: Option<Option<Arc<SiteTables>>>,
-    /// How long a file has to be left alone before it is taken up without being asked.
+    /// How long a file has to be left alone before it is taken up without a request.
     rest: Duration,
     /// The files that were compiled last, in their order.
     files: Vec<PathBuf>,
-    /// The same as they were, with those of tables.
+    /// These files as they were at that time, with those of tables.
     seen: Vec<Seen>,
     /// The problems that the log says already.
     logged: Vec<String>,
@@ -126,7 +126,7 @@ impl Loader {
         }
         let was_broken = !self.logged.is_empty() && before.is_broken();
         let rules_in_force = state.in_force.as_ref().map_or(0, |in_force| in_force.rules);
-        // At the start slurmctld mostly answers some milliseconds later.
+        // At the daemon's start, slurmctld mostly answers some milliseconds later.
         let is_new_lack = |problem: &&String| problem.contains(LACKS_TABLES) && !before.errors.contains(problem);
         for problem in state.errors.iter().filter(|problem| !self.logged.contains(problem) && !is_new_lack(problem)) {
             tracing::error!(problem, rules_in_force, "the rules can't be used; those before stay in force");
@@ -160,7 +160,7 @@ impl Loader {
         state.take_problems(&compiled);
         let Some(rules) = compiled.rules else { return state };
         if lacks_tables {
-            // Without rows they would find no key, and mean something else.
+            // Without rows the rules would find no key, and mean something else.
             state.errors.push(format!("error: {LACKS_TABLES}"));
             return state;
         }
@@ -196,7 +196,7 @@ impl Loader {
 
     /// The site has no rules.
     fn without_rules(&self) -> Result<Option<InForce>, InForceError> {
-        // That a file is missing may be a mistake, and says nothing about rules.
+        // A missing file may be a mistake, and says nothing about rules.
         if self.configuration_is_missing() {
             let is_there = in_force::read(&self.directory).map_or(true, |rules| rules.is_some());
             let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, "no such file; the rules before stay in force");
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(loader.in_force().unwrap().names, ["one"]);
         assert_eq!(loader.look(false, UnixTime(200)).in_force.unwrap().since, 200);
         assert_eq!((site.rules(), loader.in_force().unwrap().names.len()), (vec!["one".to_owned(), "two".to_owned()], 2));
-        // The same rules are in force since then, also where they are compiled again.
+        // The same rules stay in force since then, also if they are compiled again.
         assert_eq!(loader.look(true, UnixTime(300)).in_force.unwrap().since, 200);
         assert_eq!(site.loader().look(true, UnixTime(400)).in_force.unwrap().since, 200);
     }
@@ -296,7 +296,7 @@ mod tests {
         let place = format!("{}:3:", site.0.path().join("rules.d/10.toml").display());
         assert!(state.errors.len() == 1 && state.errors[0].starts_with(&place), "{:?}", state.errors);
         assert_eq!((site.rules(), state.in_force.map(|in_force| in_force.since)), (vec!["one".to_owned()], Some(100)));
-        // Also where the daemon is started anew.
+        // The rules are broken also after the daemon is started anew.
         assert!(site.loader().look(true, UnixTime(300)).is_broken());
         assert_eq!(in_force::state(&site.state()).unwrap().map(|state| (state.is_broken(), state.compiled_at)), Some((true, 300)));
         assert_eq!(site.rules(), ["one"]);

@@ -28,7 +28,7 @@ pub(crate) struct KnownTables {
 }
 
 impl KnownTables {
-    /// Those that an earlier daemon has kept.
+    /// Loads the tables that an earlier daemon has kept.
     pub(crate) fn load(directory: &Path, privacy: Privacy) -> Self {
         let kept = in_force::site_tables(directory).unwrap_or_else(|error| {
             match error.damaged() {

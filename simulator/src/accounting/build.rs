@@ -16,9 +16,9 @@ pub struct Choices<'a> {
     pub source: &'a str,
     /// CPUs of the machine.
     pub processors: Option<u64>,
-    /// Where `processors` are not known: the CPUs that the cluster has now. The machine of the log
-    /// was larger if more were in use at once; it is taken to have had those then, and where
-    /// nothing is known at all.
+    /// The CPUs that the cluster has now, used if `processors` is not known. If more were in use at
+    /// once, the machine of the log was larger; it is taken to have had that many. The same holds
+    /// if neither number is known.
     pub processors_now: Option<u64>,
     /// Nodes of the machine.
     pub nodes: Option<u64>,
@@ -171,7 +171,7 @@ impl LogBuilder {
             requested_nodes: at_least_one(run.requested_nodes),
             kilobytes: run.requested_kilobytes_per_cpu,
             limit: run.limit,
-            // Without its start nobody knows when it left the queue.
+            // If the start of a requeued run is not known, nobody knows when it left the queue.
             ending: if run.is_requeued && started.is_none() { None } else { run.ending },
             user: named(&mut self.users, run.user),
             account: named(&mut self.accounts, run.account),
@@ -264,7 +264,8 @@ impl LogBuilder {
     }
 }
 
-/// From when a run was eligible until it left the queue; `None` where its start is not known.
+/// Returns the seconds from when a run became eligible until it left the queue; `None` if its start
+/// is not known.
 fn wait(run: &Kept) -> Option<u64> {
     match run.started {
         Some(started) => seconds(started - run.eligible),
@@ -272,7 +273,8 @@ fn wait(run: &Kept) -> Option<u64> {
     }
 }
 
-/// Those that have no index left count together as one that is not known, as they do in the daemon.
+/// Returns the index of a quality of service. All that have no index left count together as one
+/// that is not known, as they do in the daemon.
 fn qos_index(number: u64) -> QosIndex {
     u16::try_from(number).map_or(QosIndex::UNKNOWN, QosIndex)
 }

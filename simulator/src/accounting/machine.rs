@@ -10,7 +10,7 @@ pub(super) fn peak(runs: impl Iterator<Item = (UnixTime, UnixTime, u64)>) -> u64
         let cpus = i64::from(u32::try_from(cpus).unwrap_or(u32::MAX));
         changes.extend([(begin, cpus), (end, -cpus)]);
     }
-    // At one moment what is given back comes first.
+    // Of the changes at one moment, processors that are given back come first.
     changes.sort_unstable();
     let (mut used, mut most) = (0_i64, 0_i64);
     for (_, change) in changes {

@@ -70,7 +70,7 @@ pub(super) fn forecasts(
     let (mut waits, mut run_times) = (waits?, run_times?);
     waits.by_queue.iter_mut().for_each(|queue| queue.queue = names.name(&queue.queue));
     run_times.by_queue.iter_mut().for_each(|queue| queue.queue = names.name(&queue.queue));
-    // One for each job, which no report shows.
+    // No report shows the forecasts of the single jobs.
     waits.forecasts = Vec::new();
     Ok(Forecasts { history_jobs, jobs: waits.test_jobs, waits, run_times })
 }

@@ -14,11 +14,11 @@ use crate::swf::Log;
 /// Something that can't be said, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotSaid {
-    /// What it is about.
+    /// The subject of the limitation.
     pub about: &'static str,
     /// What can't be said, and why.
     pub why: String,
-    /// Whether it bears on the verdict itself, so that it belongs beside that.
+    /// Whether the limitation bears on the verdict itself, so that it belongs beside the verdict.
     pub is_weighty: bool,
 }
 

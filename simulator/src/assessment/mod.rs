@@ -80,7 +80,7 @@ impl Stage {
     /// All of them, in the order of [`Stage::place`].
     pub const ALL: [Stage; 4] = [Stage::Waits, Stage::RunTimes, Stage::Molding, Stage::Schedulers];
 
-    /// Its place among all.
+    /// Returns the place of this stage among all stages.
     #[must_use]
     pub fn place(self) -> usize {
         self as usize
@@ -93,9 +93,9 @@ pub type Progress<'a> = &'a (dyn Fn(Stage, usize, usize) + Sync);
 /// What one past says of the cluster that it is from.
 #[derive(Debug, Clone, Serialize)]
 pub struct Assessment {
-    /// Whether it would pay, and by which figures.
+    /// Whether queuecast would pay at this site, and by which figures.
     pub verdict: Verdict,
-    /// What was read, and who waited how long.
+    /// What was read, and how long which jobs waited.
     pub past: Past,
     /// How well waits and run times would have been forecast; `None` where there are too few jobs,
     /// or too few whose waits are known.

@@ -25,17 +25,17 @@ pub struct Molding {
     pub history_jobs: usize,
     /// Jobs that may be changed.
     pub jobs: usize,
-    /// By the scheduler that they are replayed under: Slurm's, with the settings of the site or
-    /// its defaults, and EASY. What is found under one alone may be that scheduler's.
+    /// What molding does under each scheduler: under Slurm's, with the settings of the site or its
+    /// defaults, and under EASY. A gain under only one of them may come from that scheduler.
     pub by_scheduler: Vec<Molded>,
 }
 
 /// What molding does under one scheduler.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Molded {
-    /// Which.
+    /// The scheduler under which the jobs are replayed.
     pub under: Under,
-    /// By how many of the jobs use it, ascending.
+    /// The outcomes for each part of the jobs that uses molding, the smallest part first.
     pub adoptions: Vec<Adoption>,
 }
 
@@ -52,7 +52,7 @@ pub enum Under {
 }
 
 impl Under {
-    /// In words, behind "replayed".
+    /// Describes the scheduler in words that follow "replayed".
     #[must_use]
     pub fn how(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Under {
         }
     }
 
-    /// Its schedule among those of all jobs.
+    /// Returns this scheduler's schedule among the schedules of all jobs.
     pub(super) fn schedule(self, schedulers: &Schedulers) -> Option<&Schedule> {
         match self {
             Under::Site | Under::SlurmDefaults => schedulers.schedules.first(),
@@ -81,26 +81,28 @@ pub struct Adoption {
 }
 
 impl Adoption {
-    /// By which part the mean response of all jobs fell, by draw; below 0 where it rose.
+    /// Returns the part by which the mean response of all jobs fell, one value for each draw; below
+    /// 0 if it rose.
     #[must_use]
     pub fn gains(&self) -> Vec<f64> {
         self.draws.iter().map(|draw| -change(draw.baseline.mean_response_s, draw.ours.mean_response_s)).collect()
     }
 
-    /// By how many seconds the mean response of all jobs fell, over the draws.
+    /// Returns the seconds by which the mean response of all jobs fell, the mean over the draws.
     #[must_use]
     pub fn gain_s(&self) -> f64 {
         mean(self.draws.iter().map(|draw| draw.baseline.mean_response_s - draw.ours.mean_response_s))
     }
 
-    /// By which part the mean response of those who use it changed, over the draws.
+    /// Returns the part by which the mean response of the jobs that use molding changed, the mean
+    /// over the draws.
     #[must_use]
     pub fn adopters_change(&self) -> f64 {
         mean(self.draws.iter().map(|draw| change(draw.adopters.baseline_response_s, draw.adopters.response_s)))
     }
 
-    /// By which part the mean response of the others changed, over the draws: their price, where it
-    /// is above 0. `None` where there are no others.
+    /// Returns the part by which the mean response of the other jobs changed, the mean over the
+    /// draws. Above 0 it is the price that they pay. `None` if there are no other jobs.
     #[must_use]
     pub fn others_change(&self) -> Option<f64> {
         let has_others = self.draws.iter().all(|draw| draw.others.jobs > 0);
@@ -108,7 +110,7 @@ impl Adoption {
     }
 }
 
-/// From one figure to another, as a part of the first.
+/// Returns the change from one figure to another, as a part of the first.
 fn change(from: f64, to: f64) -> f64 {
     if from > 0.0 { to / from - 1.0 } else { 0.0 }
 }

@@ -11,7 +11,7 @@ pub(super) struct QueueNames {
 }
 
 impl QueueNames {
-    /// Those of a header.
+    /// Collects the names of the queues and partitions of a header.
     pub(super) fn of(header: &Header) -> Self {
         let (mut queues, mut partitions) = (header.queues(), header.partitions());
         [&mut queues, &mut partitions].into_iter().for_each(|names| names.retain(|_, name| !name.is_empty()));

@@ -19,17 +19,18 @@ use crate::swf::Log;
 pub struct Past {
     /// Jobs that were read.
     pub records: usize,
-    /// Those that ran for a second at least, and of which all is known that a forecast needs.
+    /// Jobs that ran for at least one second and of which everything is known that a forecast
+    /// needs.
     pub ran: usize,
-    /// Those that were in the queue and did not run.
+    /// Jobs that were in the queue and did not run.
     pub did_not_run: usize,
-    /// Those of which it is not known when they left the queue, or how large they were.
+    /// Jobs of which it is not known when they left the queue, or how large they were.
     pub left_out: usize,
     /// Jobs that replays can run.
     pub replayable: usize,
-    /// Of these, jobs without a time limit.
+    /// Replayable jobs without a time limit.
     pub without_limit: usize,
-    /// Of these, jobs larger than the machine, which get all of it.
+    /// Replayable jobs that are larger than the machine; they get all of it.
     pub larger_than_machine: usize,
     /// Jobs on one processor, which can't be made smaller.
     pub serial: usize,
@@ -53,11 +54,11 @@ pub struct Past {
     pub utilisation: f64,
     /// All jobs that ran.
     pub all: WaitClass,
-    /// By queue, the largest first.
+    /// Waits by queue, the largest queue first.
     pub by_queue: Vec<WaitClass>,
-    /// By class of size, ascending.
+    /// Waits by class of size, ascending.
     pub by_size: Vec<WaitClass>,
-    /// By queue and class of size, in the order of both.
+    /// Waits by queue and class of size, in the order of both.
     pub by_queue_and_size: Vec<WaitClass>,
 }
 
@@ -70,15 +71,15 @@ pub struct WaitClass {
     pub at_least_processors: Option<u32>,
     /// Most processors of its jobs; `None` where there is no end.
     pub at_most_processors: Option<u32>,
-    /// How many jobs.
+    /// The number of these jobs.
     pub jobs: usize,
-    /// How long they waited, in seconds; `None` where the log does not say it.
+    /// How long these jobs waited, in seconds; `None` if the log does not say it.
     pub wait_s: Option<Distribution>,
     /// The part of them that waited for more than an hour; `None` likewise.
     pub waited_an_hour: Option<f64>,
-    /// How long they ran, in seconds.
+    /// How long these jobs ran, in seconds.
     pub run_s: Distribution,
-    /// Their processor time as a part of that of all jobs.
+    /// The processor time of these jobs, as a part of that of all jobs.
     pub part_of_work: f64,
 }
 

@@ -8,9 +8,10 @@ use crate::workload::{BadRecords, LoggedJob, Rules, UnknownRequests};
 
 /// What is replayed of a past.
 pub(super) struct ReplayedPast {
-    /// In order of submission; those of one moment in the log's order.
+    /// The jobs in order of submission. Jobs that were submitted at one moment keep the order of
+    /// the log.
     pub(super) jobs: Vec<Job>,
-    /// By job: how long it waited as the log has it.
+    /// How long each job waited according to the log; `None` if the log does not say it.
     pub(super) waits: Vec<Option<Seconds>>,
     /// Processors of the machine.
     pub(super) processors: u32,

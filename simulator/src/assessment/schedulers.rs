@@ -70,9 +70,9 @@ pub struct Schedulers {
     pub logged_wait_s: Option<Distribution>,
     /// What was found: the site's own settings first, or Slurm's defaults.
     pub schedules: Vec<Schedule>,
-    /// By which part the mean response changes under the first of them when every submission is
-    /// moved by up to a minute, the larger of two draws: smaller differences between schedules say
-    /// nothing.
+    /// How much of a difference is chance: the part by which the mean response changes under the
+    /// first scheduler when every submission is moved by up to a minute, the larger of two draws.
+    /// Smaller differences between schedules say nothing.
     pub chance: f64,
 }
 
@@ -96,9 +96,10 @@ pub struct Schedule {
     pub what: String,
     /// How long jobs wait, in seconds.
     pub wait_s: Distribution,
-    /// From submission to end, in seconds.
+    /// The times from submission to end, in seconds.
     pub response_s: Distribution,
-    /// Response over run time, where run times shorter than 10 s count as 10 s.
+    /// The bounded slowdown: response over run time, where run times shorter than 10 s count as 10
+    /// s.
     pub bounded_slowdown: Distribution,
 }
 
@@ -123,7 +124,7 @@ impl SiteScheduler {
         self.with_backfill(Box::new(Slurm::new(self.parameters.clone())), jobs, processors)
     }
 
-    /// Another backfilling in the site's order of the queue.
+    /// Returns a scheduler with another backfilling that keeps the site's order of the queue.
     fn with_backfill(&self, backfill: Box<dyn Backfill>, jobs: &[Job], processors: u32) -> Scheduler {
         Scheduler { order: self.order(jobs, processors), backfill, estimates: Box::new(Requested) }
     }

@@ -13,8 +13,8 @@ use super::past::Past;
 use super::schedulers::{Schedule, Schedulers};
 use crate::metrics::Distribution;
 
-/// With fewer jobs that ran nothing is said: forecasts are made of the past, and a replay of so
-/// short a time is one path of many.
+/// The fewest jobs that must have run before a verdict is given. Forecasts are made of the past,
+/// and a replay of so short a time is one path of many.
 pub const FEWEST_JOBS: usize = 2_000;
 
 /// Molding pays if the mean response of all jobs falls by this part at least, in every draw, where
@@ -72,7 +72,7 @@ pub struct Finding {
 pub struct FindingRow {
     /// What they are.
     pub name: &'static str,
-    /// One for each column of the finding.
+    /// The figures, one for each column of the finding.
     pub figures: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Verdict {
 /// A part of a whole, in words: with a digit behind the point below ten per cent.
 pub fn percent(part: f64) -> String {
     let percent = 100.0 * part;
-    // Without the sign of what rounds to nothing.
+    // A percentage that rounds to zero is shown without a sign.
     let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
     if percent.abs() < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
@@ -134,7 +134,7 @@ struct MoldingFound<'a> {
 }
 
 impl<'a> MoldingFound<'a> {
-    /// By scheduler.
+    /// Summarises what molding does under each scheduler.
     fn of(molding: &'a Molding) -> Vec<Self> {
         let of = |molded: &'a super::molding::Molded| {
             let (all, half) = (molded.adoptions.last()?, molded.adoptions.first());
@@ -145,7 +145,7 @@ impl<'a> MoldingFound<'a> {
         molding.by_scheduler.iter().filter_map(of).collect()
     }
 
-    /// By which part the others' jobs take longer while half of the jobs use it.
+    /// Returns the part by which the other jobs take longer while half of the jobs use molding.
     fn price(&self) -> f64 {
         self.half.and_then(Adoption::others_change).unwrap_or(0.0)
     }
@@ -167,7 +167,7 @@ pub fn are_forecasts_useful(past: &Past, forecasts: &Forecasts) -> bool {
 }
 
 impl Verdict {
-    /// By what was found; what is `None` was not found.
+    /// Builds the verdict from what was found; a part that is `None` was not found.
     pub(super) fn of(past: &Past, forecasts: Option<&Forecasts>, molding: Option<&Molding>, schedulers: Option<&Schedulers>) -> Self {
         let molding = molding.map(MoldingFound::of).unwrap_or_default();
         let mut findings: Vec<Finding> = past.all.wait_s.as_ref().map(waiting).into_iter().collect();
@@ -201,16 +201,15 @@ impl Verdict {
     }
 }
 
-/// By which factor jobs wait longer under a schedule than they did; `None` where neither waits for
-/// as much as a minute, or it is not known how long they did.
+/// Returns the factor by which jobs wait longer under a schedule than they did in the log. `None`
+/// if neither wait is as long as a minute, or if the log does not say how long jobs waited.
 #[must_use]
 pub fn wait_ratio(schedulers: &Schedulers, schedule: &Schedule) -> Option<f64> {
     let (replayed, logged) = (schedule.wait_s.mean, schedulers.logged_wait_s.as_ref()?.mean);
     (replayed.max(logged) >= LEAST_WAIT.0 as f64).then(|| replayed.max(1.0) / logged.max(1.0))
 }
 
-/// That of the scheduler, among those that molding is replayed under, whose waits are nearest to
-/// what was waited.
+/// Returns the wait ratio that is nearest to 1 among the schedulers that molding is replayed under.
 fn nearest_ratio(schedulers: &Schedulers, molding: &[MoldingFound<'_>]) -> Option<f64> {
     let ratios = molding.iter().filter_map(|found| wait_ratio(schedulers, found.under.schedule(schedulers)?));
     ratios.min_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()))
@@ -360,8 +359,8 @@ mod tests {
     use crate::engine::Job;
     use crate::experiment::{self, Comparison};
 
-    /// As though the mean response of all jobs fell by `gain`, and that of the others rose by
-    /// `price`.
+    /// Returns an adoption in which the mean response of all jobs fell by `gain` and that of the
+    /// other jobs rose by `price`.
     fn adoption(adoption: f64, gain: f64, price: f64) -> Adoption {
         let jobs: Vec<Job> = (0..3).map(|number| Job { number, ..Job::default() }).collect();
         let options = experiment::Options { from: 1, ..experiment::Options::default() };

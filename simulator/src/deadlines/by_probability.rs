@@ -28,7 +28,7 @@ use crate::engine::shared::{Answer, DeadlineJob, Fate, Policy, Sharing, simulate
 /// The partition that the machine is.
 const PARTITION: PartitionIndex = PartitionIndex(0);
 
-/// What is wanted.
+/// The settings of the policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByProbabilityOptions {
     /// The probability with which deadlines are to be kept.
@@ -64,7 +64,7 @@ struct ByProbability<'a> {
     /// What became of promises, until their deadlines have passed.
     outcomes: BTreeMap<(UnixTime, u32), DeadlineOutcome>,
     running: BTreeMap<u32, Promise>,
-    /// As they were published, with what was admitted since.
+    /// The nodes as they were published, with the jobs that were admitted since.
     nodes: Vec<SharedNode>,
     history: DeadlineHistory,
     published: Option<UnixTime>,
@@ -72,7 +72,7 @@ struct ByProbability<'a> {
 }
 
 impl<'a> ByProbability<'a> {
-    /// For jobs on a machine of so many nodes, before anything is known.
+    /// Creates the policy for jobs on a machine with this many nodes, before anything is known.
     fn new(jobs: &'a [Job], nodes: usize, options: ByProbabilityOptions) -> Self {
         Self {
             jobs,

@@ -9,7 +9,7 @@ use super::outcome::Outcome;
 use super::spread::Spread;
 use super::workload::{BaseJob, Urgencies};
 
-/// One of the published figures, by what it varies.
+/// One of the published figures, named after what it varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Figure {
     /// Figure 1: the arrival delay factor, from 0 to 1.
@@ -27,14 +27,14 @@ pub enum Figure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Estimates {
-    /// Their run times.
+    /// The jobs' true run times.
     Accurate,
-    /// What their users asked for, in figure 4 as far as the inaccuracy says.
+    /// The run times that users asked for. Figure 4 uses them only as far as its inaccuracy says.
     Actual,
 }
 
 impl Estimates {
-    /// What they are called.
+    /// Returns the name of the estimates.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -45,13 +45,13 @@ impl Figure {
     /// All of them.
     pub const ALL: [Figure; 4] = [Self::ArrivalDelay, Self::Ratio, Self::HighUrgency, Self::Inaccuracy];
 
-    /// Its number in the publication.
+    /// Returns the number of the figure in the publication.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8 + 1
     }
 
-    /// What it varies.
+    /// Returns the name of what the figure varies.
     #[must_use]
     pub fn varies(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Figure {
     fn values(self) -> Vec<f64> {
         let steps = |range: std::ops::RangeInclusive<i32>, step: f64| range.map(|number| f64::from(number) * step).collect();
         match self {
-            // In tenths, so that 0.3 is 0.3.
+            // The steps are counted in tenths, so that 0.3 is exactly 0.3.
             Self::ArrivalDelay => (0..=10).map(|tenth| f64::from(tenth) / 10.0).collect(),
             Self::Ratio => steps(1..=10, 1.0),
             Self::HighUrgency | Self::Inaccuracy => steps(0..=10, 10.0),
@@ -105,7 +105,7 @@ struct Setting {
     urgencies: Urgencies,
 }
 
-/// What is replayed.
+/// The settings of a replay.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// How many nodes the machine has.
@@ -116,7 +116,7 @@ pub struct Settings {
     pub choices: Choices,
     /// The first seed; the others follow it.
     pub first_seed: u64,
-    /// How many seeds, at least one.
+    /// The number of seeds, at least one.
     pub seeds: usize,
 }
 

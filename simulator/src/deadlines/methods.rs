@@ -15,7 +15,7 @@ pub enum Method {
     /// Earliest deadline first on nodes with one job each; the selected job is refused where its
     /// deadline can't be met.
     Edf,
-    /// The same, and nobody is refused.
+    /// Earliest deadline first without admission control: no job is refused.
     EdfWithoutAdmission,
     /// Libra.
     Libra,
@@ -27,7 +27,7 @@ impl Method {
     /// All of them.
     pub const ALL: [Method; 4] = [Self::Edf, Self::EdfWithoutAdmission, Self::Libra, Self::LibraRisk];
 
-    /// What it is called.
+    /// Returns the name of the method.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

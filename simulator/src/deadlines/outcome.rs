@@ -14,9 +14,10 @@ pub struct Outcome {
     pub submitted: usize,
     /// Jobs that were taken.
     pub accepted: usize,
-    /// Of these the ones that were done by their deadlines.
+    /// Accepted jobs that were done by their deadlines.
     pub fulfilled: usize,
-    /// The mean of response time over run time of those that were.
+    /// The mean of response time over run time of the jobs that were done by their deadlines;
+    /// `None` if there are none.
     pub mean_slowdown: Option<f64>,
 }
 
@@ -24,9 +25,9 @@ pub struct Outcome {
 /// on each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StandardErrors {
-    /// Of the per cent of the submitted jobs that were done by their deadlines.
+    /// The standard error of the percentage of submitted jobs that were done by their deadlines.
     pub fulfilled_percent: f64,
-    /// Of the part of those taken that were.
+    /// The standard error of the part of the accepted jobs that were done by their deadlines.
     pub kept: f64,
 }
 
@@ -35,7 +36,7 @@ fn is_in_time(job: &DeadlineJob, end_s: f64) -> bool {
 }
 
 impl StandardErrors {
-    /// Of what became of these jobs.
+    /// Computes the standard errors from what became of these jobs.
     #[must_use]
     pub fn of(jobs: &[DeadlineJob], fates: &[Fate]) -> Self {
         const BATCHES: usize = 20;

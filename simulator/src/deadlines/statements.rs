@@ -75,7 +75,7 @@ impl Check {
 pub struct Statement {
     /// What is stated.
     pub text: &'static str,
-    /// Where.
+    /// Where the publication states it.
     pub source: &'static str,
     /// Whether it holds.
     pub holds: bool,
@@ -137,28 +137,29 @@ impl Points<'_> {
         Spread::of(&one.outcomes.iter().zip(&other.outcomes).map(|(one, other)| of(one, other)).collect::<Option<Vec<f64>>>()?)
     }
 
-    /// By how many points of a hundred one method fulfils more than the other.
+    /// Compares by how many percentage points one method fulfils more deadlines than another.
     fn fulfils(&self, method: Method, other: Method, at: At, wanted: Wanted) -> Option<Check> {
         let spread = self.compared((at, method), (at, other), |one, other| Some(one.fulfilled_percent() - other.fulfilled_percent()))?;
         Some(Check { at: format!("{} than {}, {}", method.name(), other.name(), at.text()), spread, unit: " points", wanted })
     }
 
-    /// By how many per cent the slowdown of one method is more than that of the other.
+    /// Compares by how many per cent the slowdown of one method exceeds that of another.
     fn slowdown(&self, method: Method, other: Method, at: At, wanted: Wanted) -> Option<Check> {
         let more = |one: &Outcome, other: &Outcome| Some(100.0 * (one.mean_slowdown? / other.mean_slowdown? - 1.0));
         let spread = self.compared((at, method), (at, other), more)?;
         Some(Check { at: format!("slowdown, {} than {}, {}", method.name(), other.name(), at.text()), spread, unit: " %", wanted })
     }
 
-    /// By how many points of a hundred a method fulfils more at one point than at another.
+    /// Compares by how many percentage points a method fulfils more deadlines at one point than at
+    /// another.
     fn between(&self, method: Method, at: At, other: At, wanted: Wanted) -> Option<Check> {
         let more = |one: &Outcome, other: &Outcome| Some(one.fulfilled_percent() - other.fulfilled_percent());
         let spread = self.compared((at, method), (other, method), more)?;
         Some(Check { at: format!("{}, {} than {}", method.name(), at.text(), other.text()), spread, unit: " points", wanted })
     }
 
-    /// By how many points the lead of LibraRisk over another method grows with each ten per cent of
-    /// inaccuracy, by least squares.
+    /// Returns by how many percentage points the lead of LibraRisk over another method grows with
+    /// each ten per cent of inaccuracy, by least squares.
     fn growth(&self, other: Method, urgent: f64) -> Option<Check> {
         let leads = |x: f64| {
             let at = At(Inaccuracy, x, Actual, urgent);

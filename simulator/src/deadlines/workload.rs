@@ -12,7 +12,7 @@ use crate::workload::{BadRecords, FOR_REPLAY, LoggedJob};
 /// Which records of a log are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastJobs {
-    /// How many, counted from the last; the publication has 3,000.
+    /// The number of jobs, counted from the last; the publication has 3,000.
     pub count: usize,
     /// How many nodes the machine has, each with one processor. A larger job gets all of them.
     pub nodes: u32,
@@ -34,7 +34,7 @@ pub struct BaseJob {
     /// What its user asked for, at least 1 s; what it ran where the log does not say. It may be
     /// less than the run time: such jobs outlived what was asked for.
     pub estimate: Seconds,
-    /// On how many nodes, at least 1.
+    /// The number of nodes on which the job runs, at least 1.
     pub nodes: u32,
 }
 

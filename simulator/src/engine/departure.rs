@@ -1,4 +1,4 @@
-//! Where a simulation does not go by a site's configuration as it is written.
+//! The ways in which a simulation departs from a site's configuration as it is written.
 
 /// Something in a site's configuration by which the simulation does not go as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]

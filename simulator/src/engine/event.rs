@@ -11,7 +11,7 @@ pub enum Event {
     Queued {
         /// The job.
         job: JobIndex,
-        /// Its place in [`Cluster::waiting`](super::Cluster::waiting).
+        /// The job's place in [`Cluster::waiting`](super::Cluster::waiting).
         position: usize,
     },
     /// A job ended; its processors are free.

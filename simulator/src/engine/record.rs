@@ -20,16 +20,16 @@ pub struct Record {
     /// The run time that its user estimated.
     #[serde(rename = "estimate_seconds")]
     pub estimate: Seconds,
-    /// On how many processors it ran.
+    /// The number of processors on which the job ran.
     pub processors: u32,
-    /// How long it waited on its nodes for the time that it was promised them for, before it ran.
+    /// How long the job waited on its nodes for its reserved time before it ran.
     pub held: Seconds,
 }
 
 #[cfg(test)]
 impl Record {
-    /// That of a made-up job: when it was submitted, started and ended, the run time that was
-    /// estimated, and its processors.
+    /// Builds the record of a made-up job from its submission, start and end, its estimated run
+    /// time, and its processors.
     pub(crate) const fn made_up([submit, start, end]: [i64; 3], estimate: i64, processors: u32) -> Self {
         Self {
             submit: UnixTime(submit),
@@ -50,13 +50,14 @@ impl Record {
         self.start - self.submit
     }
 
-    /// For how long it had its processors: from its start to its end.
+    /// Returns how long the job had its processors: from its start to its end.
     #[must_use]
     pub fn occupied(&self) -> Seconds {
         self.end - self.start
     }
 
-    /// For how long it ran on them: what it waited there for a promised time is left out.
+    /// Returns how long the job ran on its processors. Its wait there for a reserved time is left
+    /// out.
     #[must_use]
     pub fn run_time(&self) -> Seconds {
         self.occupied() - self.held

@@ -17,13 +17,13 @@ pub struct Running {
 }
 
 impl Running {
-    /// How many there are.
+    /// Returns the number of running jobs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.jobs.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether no job is running.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.jobs.is_empty()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// By name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default), and the
-/// members that the default weighs.
+/// Values by the name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default),
+/// and the members that the default weighs.
 pub type ByMethod<T> = BTreeMap<&'static str, T>;
 
 /// Forecasts of waits held against a log, by the protocol of Hariharan et al. 2020 (V). The keys of
@@ -70,9 +70,9 @@ pub struct WaitReport {
 /// Errors and coverage among the jobs of one queue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueueReport<P = PartReport> {
-    /// What the log calls it.
+    /// The queue's name in the log.
     pub queue: String,
-    /// Its jobs.
+    /// The errors and coverage of the queue's jobs.
     #[serde(flatten)]
     pub part: P,
 }
@@ -84,7 +84,7 @@ pub struct SizeReport<P = PartReport> {
     pub at_least_processors: u32,
     /// Most processors; `None` for the last.
     pub at_most_processors: Option<u32>,
-    /// Its jobs.
+    /// The errors and coverage of the class's jobs.
     #[serde(flatten)]
     pub part: P,
 }
@@ -92,17 +92,17 @@ pub struct SizeReport<P = PartReport> {
 /// Errors and coverage among some of the jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartReport {
-    /// How many of the test part.
+    /// The number of jobs of the test part.
     pub jobs: usize,
-    /// As [`WaitReport::aae_hours`].
+    /// Like [`WaitReport::aae_hours`], for these jobs.
     pub aae_hours: ByMethod<f64>,
-    /// As [`WaitReport::median_ae_hours_by_method`].
+    /// Like [`WaitReport::median_ae_hours_by_method`], for these jobs.
     pub median_ae_hours_by_method: ByMethod<f64>,
-    /// As [`WaitReport::coverage`].
+    /// Like [`WaitReport::coverage`], for these jobs.
     pub coverage: BTreeMap<&'static str, f64>,
-    /// As [`WaitReport::qbets_coverage`].
+    /// Like [`WaitReport::qbets_coverage`], for these jobs.
     pub qbets_coverage: BTreeMap<&'static str, f64>,
-    /// As [`WaitReport::in_force`].
+    /// Like [`WaitReport::in_force`], for these jobs.
     pub in_force: BTreeMap<&'static str, f64>,
 }
 
@@ -112,12 +112,12 @@ pub const QUANTILES: [f64; 4] = [0.5, 0.75, 0.9, 0.95];
 /// What was forecast for one job, and what happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobForecast {
-    /// Its number, counted from 1 among the jobs that ran in order of submission.
+    /// The job's number, counted from 1 among the jobs that ran, in order of submission.
     pub job: usize,
     /// When it was submitted, in Unix seconds (since the log's begin, where its header does not say
     /// when that was).
     pub submit: i64,
-    /// What the log calls its queue.
+    /// The name of the job's queue in the log.
     pub queue: String,
     /// Its processors.
     pub processors: u32,

@@ -47,7 +47,7 @@ pub enum EvaluationError {
     /// Too few jobs.
     #[error("the log has {found} jobs that ran, job {wanted} is asked for; choose a smaller --from")]
     TooFewJobs {
-        /// How many ran.
+        /// The number of jobs that ran.
         found: usize,
         /// The first that was asked for.
         wanted: usize,
@@ -81,8 +81,8 @@ impl Replay {
     /// A replay of all that was in the queue; `test` counts among the jobs that ran.
     fn new(queue: &[EndedJob], processors: u32, test: Range<usize>, seed: u64) -> Self {
         let ran: Vec<usize> = queue.iter().enumerate().filter(|(_, job)| ran(job)).map(|(row, _)| row).collect();
-        // Nothing is forecast after the last job of the test part, and what comes later cannot have
-        // been known.
+        // No forecast is made after the last job of the test part, and what comes later could not
+        // have been known.
         let rows = test.end.checked_sub(1).and_then(|last| ran.get(last)).map_or(queue.len(), |row| row + 1);
         let queue = queue.get(..rows).unwrap_or_default();
         Self { past: Sweep::over(queue, processors, BINS), events: events(queue), ran, test, seed }

@@ -18,7 +18,7 @@ use crate::engine::estimates::Requested;
 use crate::engine::policy::AsSubmitted;
 use crate::engine::{Backfill, Job, JobIndex, Machine, Order, Policy, Record, Scheduler, Simulation};
 
-/// Who starts the jobs.
+/// The scheduler that starts the jobs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AdmissionBackfill {
     /// EASY.
@@ -33,7 +33,7 @@ pub enum AdmissionBackfill {
 pub struct AdmissionOptions {
     /// The probability with which a deadline is to be kept; `None` admits every job.
     pub wanted: Option<f64>,
-    /// Who starts the jobs.
+    /// The scheduler that starts the jobs.
     pub backfill: AdmissionBackfill,
     /// Whether users take another size where that is offered in the place of a refusal.
     pub molding: bool,
@@ -56,11 +56,11 @@ impl Default for AdmissionOptions {
 /// What became of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// It was refused.
+    /// The job was refused.
     Refused,
-    /// It was admitted, and done in time.
+    /// The job was admitted, and done in time.
     Kept,
-    /// It was admitted, and late or taken back.
+    /// The job was admitted, and late or taken back.
     Missed,
 }
 
@@ -69,28 +69,29 @@ pub enum Admission {
 pub struct AdmissionOutcome {
     /// Jobs that count.
     pub submitted: usize,
-    /// Those that were admitted.
+    /// Jobs that were admitted.
     pub accepted: usize,
-    /// Those that were done by their deadlines.
+    /// Jobs that were done by their deadlines.
     pub fulfilled: usize,
-    /// Per cent of those submitted that were.
+    /// The percentage of the submitted jobs that were done by their deadlines.
     pub fulfilled_percent: f64,
-    /// Its standard error in per cent, by batches of the jobs in a row: neighbours depend on each
-    /// other.
+    /// The standard error of that percentage, by batches of jobs in a row, because neighbours
+    /// depend on each other.
     pub fulfilled_standard_error: f64,
-    /// Those that were admitted and not done in time.
+    /// Jobs that were admitted and not done in time.
     pub late: usize,
-    /// The part of those admitted that was done in time.
+    /// The part of the admitted jobs that was done in time; `None` if none was admitted.
     pub kept: Option<f64>,
-    /// Its standard error, likewise.
+    /// The standard error of that part, by the same batches.
     pub kept_standard_error: f64,
-    /// The mean of response over run time of those done in time.
+    /// The mean of response over run time of the jobs that were done in time; `None` if there are
+    /// none.
     pub mean_slowdown: Option<f64>,
     /// Jobs that were admitted at another size.
     pub molded: usize,
-    /// The processor time of those admitted, over that of those submitted.
+    /// The processor time of the admitted jobs, over that of the submitted ones.
     pub admitted_work: f64,
-    /// By job: what became of it.
+    /// What became of each job.
     #[serde(skip)]
     pub fates: Vec<Admission>,
 }
@@ -181,7 +182,7 @@ fn replay<P: Policy>(
     let mut to_come = to_come.into_iter().peekable();
     while let Some(next) = simulation.next_moment().filter(|next| *next < NEVER) {
         match to_come.next_if(|(deadline, _)| *deadline < next) {
-            // Of the jobs without one of these most have started or were never in the queue.
+            // Taking back a job that has started or was never in the queue has no effect.
             Some((deadline, job)) => {
                 simulation.withdraw(job, deadline);
             }

@@ -6,11 +6,11 @@ use super::Decider;
 use super::paper_molding::PaperMolding;
 use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 
-/// Another job's end this soon after the last one, as a part of the time until that, is waited for
-/// as well (IV.B).
+/// How soon after the last end another job's end has to come to be waited for as well, as a part of
+/// the time until the last end (IV.B).
 const SOON_AFTER: f64 = 0.05;
 
-/// By which part the response has to become shorter (IV.B).
+/// The part by which the response has to become shorter (IV.B).
 const THRESHOLD: f64 = 0.3;
 
 /// What happens to jobs that are submitted while one is held.
@@ -23,12 +23,12 @@ pub enum Hold {
     SingleJobs,
 }
 
-/// From when on a deferred job's response counts, of which Hariharan et al. say nothing.
+/// The time from which a deferred job's response counts. Hariharan et al. do not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// From its submission by the user, who waits.
+    /// The response counts from the submission by the user, who waits.
     FromSubmission,
-    /// From the time at which it is passed on.
+    /// The response counts from the time at which the job is passed on.
     FromRelease,
 }
 
@@ -39,15 +39,15 @@ pub struct Deferral {
     molding: PaperMolding,
     hold: Hold,
     counted: Counted,
-    /// By job: expected run time.
+    /// The expected run time of each job.
     expected: Vec<Seconds>,
-    /// Until when the hold queue is closed, and for how long it holds each job.
+    /// The time until which the hold queue is closed. `delay` is how long it holds each job.
     closed_until: UnixTime,
     delay: Seconds,
 }
 
 impl Deferral {
-    /// For a workload of so many jobs.
+    /// Creates the policy for a workload of `jobs` jobs.
     #[must_use]
     pub fn new(molding: PaperMolding, hold: Hold, counted: Counted, jobs: usize) -> Self {
         Self { molding, hold, counted, expected: vec![Seconds::ZERO; jobs], closed_until: UnixTime(i64::MIN), delay: Seconds::ZERO }

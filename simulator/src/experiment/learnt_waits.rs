@@ -26,8 +26,7 @@ use super::expected_run_times::waiting_job;
 use super::parts::Site;
 use crate::engine::{Job, JobIndex, Record, Revised};
 
-/// With which confidence bounds of QBETS hold: as the daemon has it where its configuration says
-/// nothing else.
+/// The confidence with which the bounds of QBETS hold: the daemon's default.
 const CONFIDENCE: f64 = 0.95;
 
 /// A job that waits or runs, or is held back.
@@ -194,11 +193,11 @@ pub(super) struct LearntWaits {
 }
 
 impl LearntWaits {
-    /// Before anything is known.
+    /// Creates a learner that knows nothing yet.
     pub(super) fn new(site: PublishedSite, seed: u64) -> Self {
         let defaults = Settings::default();
-        // Trained half as often as by the daemon, and on fewer jobs: this is most of the time that
-        // an experiment takes.
+        // The model is trained half as often as by the daemon, and on fewer jobs, because training
+        // takes most of the time of an experiment.
         let training = Training { seed, ..defaults.training };
         let waits = Settings { training_interval: 2_000, most_training: 20_000, training, ..defaults };
         let most_rows = waits.most_training + waits.most_training / 4;

@@ -65,9 +65,9 @@ use crate::engine::{DoesNotFit, Job, JobIndex, Machine, Record, Scheduler, simul
 /// How long a job that is molded runs at its new size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Protocol {
-    /// One of the user's own run times at that size.
+    /// A molded job runs as long as one of the user's own runs at that size.
     Paper,
-    /// As long as the same computation takes there.
+    /// A molded job runs as long as the same computation takes at that size.
     #[default]
     WorkConserving,
 }
@@ -90,7 +90,7 @@ pub struct Options {
     pub protocol: Protocol,
     /// The policy.
     pub method: Method,
-    /// Where computations keep their work: the curve of their speed-up.
+    /// The curve of the speed-up under [`Protocol::WorkConserving`].
     pub speed_up: SpeedUpModel,
     /// The part of the window's jobs that the policy may change, drawn job by job.
     pub adoption: f64,
@@ -130,7 +130,7 @@ pub enum ExperimentError {
     /// Too few jobs.
     #[error("the log has {found} jobs that ran, job {wanted} is asked for; choose a smaller --from")]
     TooFewJobs {
-        /// How many ran.
+        /// The number of jobs that ran.
         found: usize,
         /// The first that was asked for.
         wanted: usize,
@@ -151,15 +151,15 @@ pub enum ExperimentError {
 pub struct WorkClass {
     /// Processor hours of the job as written, from so many on.
     pub at_least_processor_hours: f64,
-    /// How many jobs.
+    /// The number of jobs in the class.
     pub jobs: usize,
-    /// In the log as it is.
+    /// Mean response in the log as it is, in seconds.
     pub baseline_response_s: f64,
     /// Mean response with the policy, in seconds.
     pub response_s: f64,
 }
 
-/// Where the classes of work begin, in processor hours.
+/// The least processor hours of each class of work.
 const WORK_CLASSES: [f64; 6] = [0.0, 0.1, 1.0, 10.0, 100.0, 1_000.0];
 
 /// The figures of a log with the policy and without.
@@ -175,14 +175,15 @@ pub struct Comparison {
     pub unmolded_jobs: usize,
     /// Mean response of those jobs in the log as it is.
     pub unmolded_baseline_response_s: f64,
-    /// Their mean response with the policy.
+    /// Mean response of those jobs with the policy, in seconds.
     pub unmolded_response_s: f64,
     /// The jobs of the window whose users let the policy change them ([`Options::adoption`]).
     pub adopters: ResponseChange,
     /// The other jobs of the window: what they pay for it, or gain. Both are drawn job by job, so
     /// that they are alike but for that.
     pub others: ResponseChange,
-    /// By the work of the jobs as written (figures 7 and 9 of Hariharan et al. 2020).
+    /// Mean responses by the work of the jobs as written (figures 7 and 9 of Hariharan et al.
+    /// 2020).
     pub by_work: Vec<WorkClass>,
 }
 
@@ -190,7 +191,7 @@ pub struct Comparison {
 /// jobs.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct ResponseChange {
-    /// How many jobs.
+    /// The number of these jobs.
     pub jobs: usize,
     /// Mean response in the log as it is.
     pub baseline_response_s: f64,
@@ -203,7 +204,7 @@ pub struct ResponseChange {
 }
 
 impl ResponseChange {
-    /// Of the jobs in these places.
+    /// Compares the responses of the jobs in these places.
     fn of(places: &[usize], baseline: &[Record], records: &[Record]) -> Self {
         let of = |records: &[Record]| {
             let responses = places.iter().filter_map(|place| records.get(*place)).map(|record| record.response().0 as f64);
@@ -237,8 +238,8 @@ pub fn compare(jobs: &[Job], processors: u32, options: &Options) -> Result<Compa
     compare_shown(jobs, processors, options, &|_, _| ())
 }
 
-/// As [`compare`]; `progress` is told how many jobs of the replay with the policy have been
-/// submitted, of how many.
+/// Compares as [`compare`] does. `progress` is told how many jobs of the replay with the policy
+/// have been submitted, and how many there are.
 ///
 /// # Errors
 ///
@@ -252,7 +253,7 @@ pub fn compare_shown(
     compare_under(&easy, jobs, processors, options, progress)
 }
 
-/// As [`compare_shown`], under another scheduler, which is made anew for each replay.
+/// Compares as [`compare_shown`] does, under another scheduler, which is made anew for each replay.
 ///
 /// # Errors
 ///
@@ -339,7 +340,7 @@ fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     random
 }
 
-/// By job: whether its user uses what is offered, drawn job by job.
+/// Returns whether the user of each job uses what is offered, drawn job by job.
 fn adopters(jobs: usize, part: f64, seed: u64) -> Vec<bool> {
     let mut random = stream(seed, 1);
     (0..jobs).map(|_| random.random::<f64>() < part).collect()
@@ -349,7 +350,7 @@ fn adopters(jobs: usize, part: f64, seed: u64) -> Vec<bool> {
 /// from place `first` on (from 0); `from` and `to` of the options do not count.
 #[must_use]
 pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &Options) -> ExperimentPolicy<Box<dyn Decider>> {
-    // Of a log without time limits the estimates are the run times.
+    // In a log without time limits the estimates are the run times.
     let has_limits = jobs.iter().any(|job| job.estimate != job.run_time);
     let longest = jobs.iter().map(|job| job.estimate).max().unwrap_or(Seconds(1));
     let stream = |number: u64| stream(options.seed, number);
@@ -363,7 +364,7 @@ pub fn experiment_policy(jobs: &[Job], processors: u32, first: usize, options: &
         Method::PaperMolding => Box::new(paper()),
         Method::PaperDeferral(hold, counted) => Box::new(Deferral::new(paper(), hold, counted, jobs.len())),
         Method::Default(wishes) => {
-            // Without limits there is none that a job could reach.
+            // Without time limits there is no limit that a job could reach.
             let longest_limit = has_limits.then_some(longest);
             let site = Site { processors, longest_limit, refresh: options.refresh };
             Box::new(Shipped::new(jobs, &site, wishes, options.parts, options.seed))

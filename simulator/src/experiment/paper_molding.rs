@@ -21,7 +21,7 @@ use crate::engine::{Cluster, Job, JobIndex, Record, Submitted};
 pub struct PaperMolding {
     run_times: RangeSets,
     waits: PastWaits,
-    /// By user: the longest estimate that they gave at each size.
+    /// The longest estimate that each user gave at each size.
     sizes: HashMap<UserId, BTreeMap<u32, Seconds>>,
     longest_limit: Seconds,
 }
@@ -49,8 +49,8 @@ impl Forecast {
 }
 
 impl PaperMolding {
-    /// For a machine of so many processors on which no job runs longer than `longest_limit`.
-    /// The load functions are learnt from the first `history` jobs.
+    /// Creates the policy for a machine with this many processors on which no job runs longer than
+    /// `longest_limit`. The load functions are learnt from the first `history` jobs.
     #[must_use]
     pub fn new(processors: u32, history: u32, longest_limit: Seconds, seed: u64) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl PaperMolding {
         let end = |forecast: &Forecast| forecast.wait + forecast.ranges.last().map_or(Seconds::ZERO, RunTimeRange::upper);
         let longest = all.iter().map(end).max().unwrap_or(Seconds(1)).max(Seconds(1));
         let score = |forecast: &Forecast| gain(&forecast.ranges, forecast.wait, longest);
-        // Of equals the first, which is the size as written.
+        // Among equal scores the first one wins, which is the size as written.
         all.into_iter()
             .map(|forecast| (score(&forecast), forecast))
             .reduce(|best, next| if next.0 > best.0 { next } else { best })

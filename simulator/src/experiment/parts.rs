@@ -20,13 +20,14 @@ pub struct Site {
 /// What the users of the jobs ask for that may be changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RequestedFeatures {
-    /// That they are molded (`--auto-mold`).
+    /// Whether users ask for molding (`--auto-mold`).
     pub molding: bool,
-    /// That they are deferred where that gains enough (`--auto-defer`).
+    /// Whether users ask to be deferred if that gains enough (`--auto-defer`).
     pub deferral: bool,
-    /// Nodes at a time (`--reserve-at`).
+    /// The reservation that users ask for (`--reserve-at`); `None` if they ask for none.
     pub reservation: Option<ReservationWish>,
-    /// That they have ended so long after their submission, and their time limit (`--deadline`).
+    /// The slack of the deadline (`--deadline`): a job has to have ended this long after its
+    /// submission plus its time limit. `None` if users give no deadline.
     pub deadline: Option<Seconds>,
 }
 
@@ -37,10 +38,11 @@ impl Default for RequestedFeatures {
     }
 }
 
-/// For when a job asks for its nodes, and with which probability.
+/// The times for which jobs ask for their nodes, and the probability that they ask for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReservationWish {
-    /// Times that are so far apart are asked for, each job asking for the next of them.
+    /// The distance between the times that are asked for. Each job asks for the next of these
+    /// times.
     pub every: Seconds,
     /// The probability (`--success-probability`), 0 to 1.
     pub probability: f64,
@@ -68,7 +70,7 @@ pub struct Reviewed {
 }
 
 impl Default for Reviewed {
-    /// Both, as the daemon does.
+    /// Follows the queue with both, as the daemon does.
     fn default() -> Self {
         Self { begin: true, limit: true }
     }

@@ -75,9 +75,9 @@ impl<D: Decider + ?Sized> Decider for Box<D> {
 /// How long a job runs at another size.
 #[derive(Debug)]
 pub enum MoldedRunTimes {
-    /// As long as the same computation takes there, by the curve of each job.
+    /// The run time that the same computation takes at the new size, by the curve of each job.
     Computation(Vec<SpeedUp>),
-    /// As long as one of the user's own runs at that size: see [`OwnRuns`].
+    /// The run time of one of the user's own runs at that size: see [`OwnRuns`].
     OwnRuns(Box<OwnRuns>),
 }
 
@@ -91,7 +91,7 @@ pub struct OwnRuns {
 }
 
 impl OwnRuns {
-    /// Without any runs yet.
+    /// Creates a store without any runs.
     #[must_use]
     pub fn new(random: ChaCha8Rng) -> Self {
         Self { runs: HashMap::new(), random }
@@ -101,8 +101,8 @@ impl OwnRuns {
         self.runs.entry((user, processors)).or_default().push(run_time);
     }
 
-    /// Where the user has run none of that size, the run time is in proportion on fewer processors,
-    /// and the same on more.
+    /// Draws the run time of one of the user's runs of that size. If the user has none, the run
+    /// time of the job grows in proportion on fewer processors and stays the same on more.
     fn draw(&mut self, job: &Job, processors: u32) -> Seconds {
         let drawn = self.runs.get(&(job.user, processors)).and_then(|runs| runs.choose(&mut self.random));
         drawn.copied().unwrap_or_else(|| limit_at(job.run_time, job.processors, processors))
@@ -168,7 +168,7 @@ impl<D: Decider> ExperimentPolicy<D> {
         self.decider
     }
 
-    /// By job: whether it got another size.
+    /// Returns whether each job got another size.
     pub fn is_molded(&self) -> &[bool] {
         &self.is_molded
     }

@@ -4,7 +4,7 @@ use job_types::time::UnixTime;
 
 use crate::engine::{Cluster, Job, JobIndex, Policy, Record, Revised, Submitted};
 
-/// After how many submissions the progress is told again.
+/// The number of submissions after which the progress is told again.
 const EVERY: JobIndex = 64;
 
 /// A policy of which it is shown how many of the jobs it has passed on.
@@ -15,8 +15,8 @@ pub(super) struct Shown<'a, P> {
 }
 
 impl<'a, P: Policy> Shown<'a, P> {
-    /// For a replay of so many jobs. `progress` is told how many of them have been submitted, of
-    /// how many.
+    /// Creates the policy for a replay of `jobs` jobs. `progress` is told how many of them have
+    /// been submitted, and how many there are.
     pub(super) fn new(policy: P, jobs: usize, progress: &'a dyn Fn(usize, usize)) -> Self {
         Self { policy, jobs, progress }
     }

@@ -36,7 +36,7 @@ use crate::engine::policy::AsSubmitted;
 use crate::engine::{Job, JobIndex, Machine, Record, simulate};
 use crate::metrics::Distribution;
 
-/// Who decides about reservations.
+/// The method that grants or refuses reservations in a replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum ReservationMethod {
     /// The decision that ships.
@@ -75,7 +75,7 @@ struct Answer {
     job: JobIndex,
     /// The time.
     at: UnixTime,
-    /// With which probability it has its nodes by then, or why it was refused.
+    /// The probability with which the job has its nodes by then, or why it was refused.
     answer: Result<f64, Refusal>,
 }
 
@@ -123,7 +123,7 @@ pub struct ReservationOptions {
     pub own_jobs: Option<u32>,
     /// What they ask for.
     pub wish: ReservationWish,
-    /// Who decides.
+    /// The method that grants or refuses reservations.
     pub method: ReservationMethod,
     /// First job of the window, counted from 1.
     pub from: usize,
@@ -138,7 +138,8 @@ pub struct ReservationOptions {
 }
 
 impl Default for ReservationOptions {
-    /// One job in ten asks for its nodes at the next of the times six hours apart, with 0.95.
+    /// Lets one job in ten ask for its nodes at the next of the times six hours apart, with
+    /// probability 0.95.
     fn default() -> Self {
         let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95, point: Choice::Latest };
         Self {
@@ -166,7 +167,7 @@ pub struct Refusals {
     pub beyond_limit: usize,
     /// Nothing was known of waits yet.
     pub no_waits: usize,
-    /// Something else.
+    /// Any other reason.
     pub other: usize,
 }
 
@@ -181,7 +182,7 @@ impl Refusals {
         }
     }
 
-    /// How many there were.
+    /// Returns the number of all refusals.
     #[must_use]
     pub fn all(&self) -> usize {
         self.unlikely + self.crowded + self.beyond_limit + self.no_waits + self.other
@@ -201,13 +202,13 @@ pub struct ReservationClass {
 /// What the jobs that asked for nothing met.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Others {
-    /// How many there are.
+    /// The number of these jobs.
     pub others: usize,
-    /// Their mean wait.
+    /// The mean wait of these jobs, in seconds.
     pub others_mean_wait_s: f64,
-    /// Their mean wait where nobody asks for a reservation.
+    /// The mean wait of these jobs if nobody asks for a reservation, in seconds.
     pub others_mean_wait_without_s: f64,
-    /// 95 % of them wait at most so long.
+    /// The 95th percentile of the waits of these jobs, in seconds.
     pub others_p95_wait_s: f64,
     /// The 95th percentile of their waits where nobody asks for a reservation.
     pub others_p95_wait_without_s: f64,
@@ -221,18 +222,20 @@ pub struct ReservationOutcome {
     pub all: Reservations,
     /// Why the others were refused.
     pub refused: Refusals,
-    /// By the size of the job, in processors; classes in which nobody asked are left out.
+    /// The reservations by the size of the job, in processors. Classes in which nobody asked are
+    /// left out.
     pub by_size: Vec<ReservationClass>,
-    /// By the time from the submission to the reserved time, likewise.
+    /// The reservations by the time from the submission to the reserved time. Classes in which
+    /// nobody asked are left out.
     pub by_time_ahead: Vec<ReservationClass>,
-    /// What it did to the others.
+    /// What the reservations did to the other jobs.
     #[serde(flatten)]
     pub others: Others,
     /// Part of the processor time that jobs had, waits on their processors included.
     pub utilisation: f64,
     /// Part of the processor time that jobs ran.
     pub work_utilisation: f64,
-    /// The same part where nobody asks for a reservation.
+    /// The part of the processor time that jobs ran if nobody asks for a reservation.
     pub utilisation_without: f64,
 }
 
@@ -282,7 +285,7 @@ pub fn reservations(
         ReservationMethod::Varq => Box::new(VarqDecider::new(options.wish, options.reviewed.begin, longest)),
     };
     let decider = if options.own_jobs.is_some() { Box::new(Process::new(decider)) } else { decider };
-    // Nothing is molded, so that nothing runs at another size.
+    // No job is molded, so that no job runs at another size.
     let run_times = MoldedRunTimes::Computation(Vec::new());
     let window = first as JobIndex..replayed.len() as JobIndex;
     let policy = ExperimentPolicy::new(decider, run_times, window, asks.clone(), None);
@@ -292,7 +295,7 @@ pub fn reservations(
     let asked: Vec<(Answer, Record)> = answers.filter_map(|asked| Some((asked, *records.get(asked.job as usize)?))).collect();
     let mut refused = Refusals::default();
     asked.iter().filter_map(|(asked, _)| asked.answer.err()).for_each(|why| refused.count(why));
-    // Of the experimenter's own jobs only those ran that were given a reservation.
+    // Of the experimenter's own jobs, only those ran that were given a reservation.
     let given: BTreeSet<JobIndex> = asked.iter().filter(|(asked, _)| asked.answer.is_ok()).map(|(asked, _)| asked.job).collect();
     let has_run = |place: usize| options.own_jobs.is_none() || asks.get(place) != Some(&true) || given.contains(&(place as JobIndex));
     let (ran, is_other): (Vec<Record>, Vec<bool>) =
@@ -302,7 +305,7 @@ pub fn reservations(
         Distribution::of(others.map(|(record, _)| record.wait().0 as f64))
     };
     let with = others(&ran, &is_other);
-    // Where the experimenter's own jobs ask, all of the log's are others.
+    // If the experimenter's own jobs ask, all jobs of the log are others.
     let is_other_of_log = if options.own_jobs.is_some() { vec![true; jobs.len()] } else { is_other.clone() };
     let before = others(&without, &is_other_of_log);
     let outcome = |records: &[Record]| ReplayOutcome::of(records, first..records.len(), processors);

@@ -69,7 +69,7 @@ struct Named {
 }
 
 impl Named {
-    /// Of a job whose queue is called as the state calls the partition.
+    /// Names a job by its log's numbers; the state calls the partition as the log calls the queue.
     fn of(job: Job) -> Self {
         Self { partition: job.queue.to_string(), account: job.group.to_string(), qos: job.qos_name(), job }
     }
@@ -93,9 +93,10 @@ pub struct Shipped {
     site: PublishedSite,
     wishes: RequestedFeatures,
     parts: Ablations,
-    /// By user and partition: what jobs that were decided about since the state was published take.
+    /// What the jobs that were decided about since the state was published take, by user and
+    /// partition.
     claims: HashMap<(UserId, PartitionIndex), Claims>,
-    /// What the job that was decided about last is expected to run.
+    /// The job that was decided about last, and how long it is expected to run.
     expected: Option<(JobIndex, Seconds)>,
     /// The numbers of the log's queues, ascending: each is a partition, called by its place.
     queues: Vec<u32>,
@@ -104,16 +105,16 @@ pub struct Shipped {
     reserved: Option<ReservationGiven>,
     asked_reservations: Vec<AskedReservation>,
     deadline_forecasts: Vec<DeadlineForecast>,
-    /// By job: its deadline, where jobs are admitted with theirs.
+    /// The deadline of each job, if jobs are admitted with deadlines.
     deadlines: Vec<UnixTime>,
-    /// What was answered to these jobs.
+    /// The answers to the jobs with deadlines.
     admissions: BTreeMap<JobIndex, Result<Admitted, NotAdmitted>>,
-    /// How many were refused.
+    /// The number of jobs that were refused.
     refused: i64,
 }
 
 impl Shipped {
-    /// For a workload.
+    /// Creates the policy for a workload.
     #[must_use]
     pub fn new(jobs: &[Job], site: &Site, wishes: RequestedFeatures, parts: Ablations, seed: u64) -> Self {
         let mold = match (wishes.molding, parts.any_size) {
@@ -125,8 +126,8 @@ impl Shipped {
         let policy = Policy { mode: Mode::Enforce, mold, min_gain, min_gain_time, ..Policy::default() };
         let queues: BTreeSet<u32> = jobs.iter().map(|job| job.queue).collect();
         let site = PublishedSite { site: *site, policy, partitions: u16::try_from(queues.len()).unwrap_or(u16::MAX) };
-        // With a plan molding asks for no forecast of past waits, and to learn them takes most of
-        // the time of an experiment.
+        // With a plan, molding asks for no forecast from past waits, and learning those waits takes
+        // most of the time of an experiment.
         let is_by_plan = parts.plan && wishes == RequestedFeatures { molding: wishes.molding, ..RequestedFeatures::default() };
         let waits = (!is_by_plan).then(|| LearntWaits::new(site, seed));
         Self {
@@ -147,8 +148,8 @@ impl Shipped {
         }
     }
 
-    /// For a workload in which each job has a deadline and is admitted with the probability
-    /// `wanted` or refused.
+    /// Creates the policy for a workload in which each job has a deadline and is admitted with the
+    /// probability `wanted` or refused.
     #[must_use]
     pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, wanted: f64, molding: bool, seed: u64) -> Self {
         let wishes = RequestedFeatures { molding, ..RequestedFeatures::default() };
@@ -295,7 +296,8 @@ impl Shipped {
             self.asked_reservations.push(AskedReservation { job, at: UnixTime(at), answer });
         }
         if let Some(deadline) = submission.deadline {
-            // Also where nothing is known of waits, if not even a start now would be in time.
+            // A probability is also known without any knowledge of waits, if not even a start now
+            // would be in time.
             let probability = decision.decided.as_ref().and_then(|decided| decided.deadline_probability);
             self.deadline_forecasts.push(DeadlineForecast { job, deadline, probability });
         }

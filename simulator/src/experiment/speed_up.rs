@@ -84,7 +84,7 @@ mod tests {
         assert!((downey_at(8.0, 2.0, 4) - 96.0 / 30.0).abs() < 1e-12);
         assert!((downey_at(8.0, 2.0, 22) - 8.0).abs() < 1e-12);
         assert_eq!(downey_at(8.0, 2.0, 23), 8.0);
-        // Without variance it is linear up to A; on one processor it is one.
+        // Without variance the speed-up is linear up to A. On one processor it is one.
         assert_eq!((downey_at(8.0, 0.0, 5), downey_at(8.0, 0.0, 9), downey_at(8.0, 1.5, 1)), (5.0, 8.0, 1.0));
     }
 

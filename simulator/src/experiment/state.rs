@@ -52,9 +52,9 @@ struct Published {
 }
 
 impl State {
-    /// For a workload of so many jobs. It is published anew where it is older than the site has it
-    /// refreshed; with 0 each decision sees the present. Without `learnt_waits` there is a plan of
-    /// the queue and no forecast from past waits.
+    /// Creates the state for a workload of `jobs` jobs. It is published anew when it is older than
+    /// the site's refresh interval; with an interval of 0 each decision sees the present. Without
+    /// `learnt_waits` there is a plan of the queue and no forecast from past waits.
     pub(super) fn new(jobs: usize, site: PublishedSite, parts: Ablations, learnt_waits: Option<LearntWaits>) -> Self {
         Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, admissions: None, published: None }
     }
@@ -216,7 +216,8 @@ impl Site for State {
 }
 
 impl WaitForecaster for State {
-    /// As the snapshot has it that was published of what was learnt, where waits are learnt.
+    /// Forecasts the wait from the last published snapshot of the learnt waits; `None` if waits are
+    /// not learnt.
     fn wait(&self, job: &JobShape, moment: Option<&Moment>) -> Option<WaitForecast<'_>> {
         self.published_waits()?.wait(job, moment)
     }

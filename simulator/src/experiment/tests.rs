@@ -12,7 +12,7 @@ pub(super) fn jobs() -> Vec<Job> {
     so_many_jobs(900)
 }
 
-/// So many jobs on 64 processors, well loaded.
+/// Makes `jobs` jobs on 64 processors, well loaded.
 pub(super) fn so_many_jobs(jobs: u64) -> Vec<Job> {
     let log = lublin::workload(&Model { jobs, processors: 64, users: 6, ..Model::default() }).unwrap();
     let mut text = Vec::new();
@@ -71,8 +71,8 @@ fn a_window_behind_the_last_job_is_refused() {
     assert_eq!(outcome, Err(ExperimentError::TooFewJobs { found: 900, wanted: 901 }));
 }
 
-/// On 64 processors: a job that takes half of them for half a day, and twenty jobs of all of them
-/// that come a second apart.
+/// Makes a burst of jobs on 64 processors: one that takes half of them for half a day, and twenty
+/// that take all of them and come a second apart.
 fn burst() -> Vec<Job> {
     let job = |submit: i64, processors: u32, run_time: i64, estimate: i64| Job {
         submit: UnixTime(submit),

@@ -53,7 +53,7 @@ impl Model {
 
     fn log2_of_parallel_size(&self, random: &mut impl Rng) -> f64 {
         let machine = (self.processors as f64).log2();
-        // On a small machine the stages would change places; then the upper ones shrink to a point.
+        // On a small machine the stages would change places; the upper ones then shrink to a point.
         let low = self.sizes.low.min(machine);
         let medium = (machine - self.sizes.medium_below_machine).max(low);
         let high = (machine - self.sizes.high_below_machine).max(medium);

@@ -17,7 +17,7 @@ pub enum Kind {
 /// Which of the published parameter sets to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mix {
-    /// One set for all jobs.
+    /// One set of parameters for all jobs.
     Typeless,
     /// Batch and interactive jobs, each with its own set and its own arrivals.
     #[default]
@@ -49,11 +49,11 @@ pub struct SizeParameters {
 pub struct RunTimeParameters {
     /// Shape of the first gamma distribution (shorter jobs).
     pub first_shape: f64,
-    /// Its scale.
+    /// Scale of the first gamma distribution.
     pub first_scale: f64,
     /// Shape of the second gamma distribution (longer jobs).
     pub second_shape: f64,
-    /// Its scale.
+    /// Scale of the second gamma distribution.
     pub second_scale: f64,
     /// Change of the first's probability per processor, on a machine of 128.
     pub probability_slope: f64,
@@ -77,7 +77,7 @@ pub struct ArrivalParameters {
     pub cycle_scale: f64,
 }
 
-/// One published set.
+/// One published set of parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// Job sizes.

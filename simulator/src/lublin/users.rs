@@ -1,5 +1,5 @@
-//! Who submits: users of unequal activity, each with favourite sizes, a usual length of run, and
-//! applications that are run again and again.
+//! The users who submit jobs. They are of unequal activity; each has favourite sizes, a usual
+//! length of run, and applications that are run again and again.
 //!
 //! The published model draws each job by itself. Here it draws *applications*; each is given to a
 //! user whom it suits, and then run several times. Applications are drawn as the model draws jobs

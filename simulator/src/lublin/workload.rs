@@ -204,7 +204,7 @@ fn scale_arrivals(submissions: &mut [Submission], options: &Options, load: f64) 
         for (_, parameters) in options.mix.streams() {
             arrivals.push(Arrivals::new(&parameters.arrivals)?);
         }
-        // Within a stream the jobs stay in order under any factor.
+        // The jobs within a stream stay in order under any factor.
         for job in submissions.iter_mut() {
             job.submit_time_seconds = arrivals[job.stream].advance(job.interarrival * factor);
         }

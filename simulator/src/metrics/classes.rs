@@ -10,9 +10,9 @@ use crate::engine::{Job, Record};
 /// What became of one class of jobs.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Class {
-    /// What it is called.
+    /// The name of the class.
     pub name: String,
-    /// How many jobs.
+    /// The number of jobs in the class.
     pub jobs: usize,
     /// Submission to start.
     pub wait_s: Distribution,
@@ -34,8 +34,8 @@ impl Class {
     }
 }
 
-/// By size: 1, 2, 3 to 4, 5 to 8 processors, and on by powers of two; classes without jobs are left
-/// out.
+/// Groups jobs by size: 1, 2, 3 to 4, 5 to 8 processors, and on by powers of two. Classes without
+/// jobs are left out.
 #[must_use]
 pub fn by_size(records: &[Record]) -> Vec<Class> {
     let name = |power: usize| match power {
@@ -51,8 +51,9 @@ pub fn by_size(records: &[Record]) -> Vec<Class> {
     found.map(|(power, records)| Class::of(name(power), records)).collect()
 }
 
-/// By user: those who together account for the first half of the work when the heaviest come first,
-/// those of the next four tenths, and all others. `jobs` and `records` are in the same order.
+/// Groups jobs by user: the users who together account for the first half of the work when the
+/// heaviest come first, those of the next four tenths, and all others. `jobs` and `records` are in
+/// the same order.
 #[must_use]
 pub fn by_user(jobs: &[Job], records: &[Record]) -> Vec<Class> {
     const CLASSES: [(&str, f64); 3] = [("heaviest users", 0.5), ("middle", 0.9), ("lightest users", f64::INFINITY)];

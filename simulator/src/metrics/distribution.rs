@@ -30,8 +30,8 @@ impl Distribution {
         }
         let (count, sum) = (values.len(), values.iter().sum::<f64>());
         let maximum = values.iter().copied().fold(f64::MIN, f64::max);
-        // From the highest on: what lies above a quantile does not matter to the lower ones.
-        // Selecting costs less than sorting.
+        // Quantiles are selected from the highest on, because values above one do not matter to the
+        // lower ones. Selecting costs less than sorting.
         let mut rest = values.as_mut_slice();
         let [p99, p95, p90, p75, median] = [0.99, 0.95, 0.9, 0.75, 0.5].map(|part| {
             let place = ((part * count as f64).ceil() as usize).clamp(1, count) - 1;

@@ -13,15 +13,15 @@ pub struct Series {
     pub used_processors: Vec<u64>,
     /// Jobs that have been submitted and have not started.
     pub waiting_jobs: Vec<u64>,
-    /// Their processors.
+    /// The processors that these jobs ask for.
     pub waiting_processors: Vec<u64>,
 }
 
 /// Processors in use and the queue, from the first submission to the last end.
 #[must_use]
 pub fn series(records: &[Record]) -> Series {
-    // At one moment: change of the processors in use, of the jobs that wait, and of their
-    // processors.
+    // Each entry is a moment with the change of the processors in use, of the waiting jobs, and of
+    // their processors.
     let mut changes: Vec<(UnixTime, i64, i64, i64)> = Vec::with_capacity(records.len() * 3);
     for record in records {
         let processors = i64::from(record.processors);

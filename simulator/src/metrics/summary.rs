@@ -1,4 +1,4 @@
-//! One run in a few figures.
+//! The summary of one run in a few figures.
 
 use job_types::time::Seconds;
 
@@ -25,7 +25,7 @@ pub fn bounded_slowdown(record: &Record) -> f64 {
 /// All jobs of one run.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Summary {
-    /// How many.
+    /// The number of jobs.
     pub jobs: usize,
     /// Submission to start.
     pub wait_s: Distribution,

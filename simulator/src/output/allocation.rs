@@ -12,7 +12,7 @@ use crate::engine::Record;
 pub struct Allocation(pub Vec<(u32, u32)>);
 
 impl fmt::Display for Allocation {
-    /// As Batsim writes them: `0-3 7`.
+    /// Writes the processors as Batsim does: `0-3 7`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, (first, last)) in self.0.iter().enumerate() {
             let gap = if place > 0 { " " } else { "" };

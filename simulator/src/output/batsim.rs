@@ -77,7 +77,7 @@ pub struct Schedule {
     pub nb_jobs_killed: usize,
     /// Jobs that were refused.
     pub nb_jobs_rejected: usize,
-    /// Of the jobs that ended, the part that ended well.
+    /// The part of the ended jobs that ended well.
     pub success_rate: f64,
     /// The last end, from the beginning of the workload.
     pub makespan: UnixTime,
@@ -104,7 +104,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Of these records on a machine of so many processors.
+    /// Builds the schedule from these records on a machine with this many processors.
     #[must_use]
     pub fn of(records: &[Record], processors: u32) -> Self {
         let all = Summary::of(records, processors);

@@ -87,7 +87,7 @@ const FREE_TEXT: [&str; 12] = [
     "StdOut",
 ];
 
-/// Those of them that are absolute paths, or empty.
+/// The free-text columns that hold an absolute path or nothing.
 const PATHS: [&str; 1] = ["WorkDir"];
 
 /// What has to be known of each job, and the columns of which one says it.
@@ -123,13 +123,13 @@ pub(super) const OF_NODES: [Column; 5] = [Column::ReqTres, Column::ReqNodes, Col
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     delimiter: Vec<u8>,
-    /// How many there are.
+    /// The number of columns.
     count: usize,
-    /// Where each of [`NAMES`] stands.
+    /// The position of each column of [`NAMES`] in a line; `None` if the output lacks it.
     places: [Option<usize>; NAMES.len()],
-    /// Those in which anything may stand, ascending.
+    /// The positions of the columns in which any text may stand, ascending.
     free: Vec<usize>,
-    /// Those of them that are absolute paths.
+    /// The positions of the columns that hold an absolute path or nothing.
     paths: Vec<usize>,
     /// Whether each line ends with a delimiter, as with `--parsable`.
     ends_with_delimiter: bool,
@@ -177,7 +177,7 @@ impl Columns {
         if missing.is_empty() { Ok(columns) } else { Err(ReadError::MissingColumns { line: line_number, missing }) }
     }
 
-    /// How many there are.
+    /// Returns the number of columns.
     pub(super) fn count(&self) -> usize {
         self.count
     }
@@ -207,7 +207,7 @@ impl Columns {
         &self.free
     }
 
-    /// Those of them that are absolute paths, or empty.
+    /// Returns the positions of the columns that hold an absolute path or nothing.
     pub(super) fn paths(&self) -> &[usize] {
         &self.paths
     }
@@ -236,7 +236,7 @@ impl Columns {
             .map(|(what, _, names)| format!("nothing is known of {what}: there is no column {names}"))
     }
 
-    /// Where the columns of a line begin and end; `ends` is overwritten.
+    /// Finds where the columns of a line begin and end; `ends` is overwritten.
     pub(super) fn split(&self, line: &[u8], ends: &mut Vec<(usize, usize)>) {
         ends.clear();
         let line = if self.ends_with_delimiter { line.strip_suffix(self.delimiter.as_slice()).unwrap_or(line) } else { line };
@@ -278,7 +278,7 @@ fn all_but(name: &str) -> String {
 }
 
 impl Column {
-    /// Its name, as messages call it.
+    /// Returns the name of the column, as messages call it.
     pub(super) fn name(self) -> &'static str {
         NAMES.iter().find(|(column, _)| *column == self).map_or("", |(_, name)| name)
     }

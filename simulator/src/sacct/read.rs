@@ -29,7 +29,7 @@ pub struct Reader<R> {
     number: u64,
     /// A line that was read too far, with its number.
     ahead: Option<(Vec<u8>, u64)>,
-    /// Where the columns of the line begin and end.
+    /// The begin and end of each column of the line.
     ends: Vec<(usize, usize)>,
     builder: LogBuilder,
     steps: u64,

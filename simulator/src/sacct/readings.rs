@@ -10,7 +10,7 @@ use super::value::{self, Said};
 /// How a line was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// In the only way that makes sense.
+    /// The line was read in the only way that makes sense.
     Sure,
     /// Several ways make sense and differ in whose job it was, which is taken as not known.
     OwnerOpen,
@@ -25,7 +25,7 @@ const MOST_WAYS: usize = 4_096;
 const OF_OWNER: [Column; 8] =
     [Column::User, Column::Uid, Column::Account, Column::Group, Column::Gid, Column::Partition, Column::Qos, Column::QosRaw];
 
-/// Where the columns of a line begin and end, one entry for each column.
+/// The begin and end of each column of a line.
 type Ends = Vec<(usize, usize)>;
 
 impl Columns {
@@ -73,7 +73,7 @@ struct Ways<'a> {
     line: &'a [u8],
     ends: &'a Ends,
     zone: &'a TimeZone,
-    /// Those that make sense.
+    /// The ways that make sense.
     sensible: Vec<Ends>,
     tried: usize,
 }

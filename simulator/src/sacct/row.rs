@@ -25,7 +25,7 @@ pub(super) enum Row<'a> {
 pub(super) struct Fields<'a> {
     pub(super) columns: &'a Columns,
     pub(super) line: &'a [u8],
-    /// Where its columns begin and end.
+    /// The begin and end of each column of the line.
     pub(super) ends: &'a [(usize, usize)],
     pub(super) number: u64,
     pub(super) zone: &'a TimeZone,
@@ -127,12 +127,12 @@ impl<'a> Fields<'a> {
         let requested_nodes = self.value(Column::ReqTres, value::nodes).or_else(|| self.value(Column::ReqNodes, value::count));
         let counted_nodes = self.value(Column::AllocNodes, value::count);
         let allocated_nodes = self.value(Column::AllocTres, value::nodes).or(counted_nodes);
-        // Of a job that had none, this column has those that it asked for.
+        // In the row of a job that had no nodes, this column holds the nodes that it asked for.
         let nodes = allocated_nodes.filter(|nodes| *nodes > 0).or_else(|| self.value(Column::NNodes, value::count));
         let started = self.moment(Column::Start)?;
         let ended = self.moment(Column::End)?.filter(|_| state != Some(State::NotEnded));
-        // Of a job that was cancelled while it waited, some releases (22.05) record that moment as
-        // its start too, and the CPUs that it asked for as those that it had.
+        // Some releases (22.05) give a job that was cancelled while it waited that moment as its
+        // start too, and the CPUs that it asked for as those that it had.
         let had_nothing = (self.columns.has(Column::AllocTres) && allocated_tres.is_none()) || counted_nodes == Some(0);
         let says_what_it_had = self.columns.has(Column::AllocTres) || self.columns.has(Column::AllocNodes);
         let is_cancelled = state == Some(State::Ended(Status::Cancelled));
@@ -143,7 +143,7 @@ impl<'a> Fields<'a> {
             id: job.id,
             submitted: self.moment(Column::Submit)?,
             eligible: match self.moment(Column::Eligible)? {
-                // Without the column the submission is all that is known.
+                // If the column is missing, the submission is all that is known.
                 None if !self.columns.has(Column::Eligible) => self.moment(Column::Submit)?,
                 eligible => eligible,
             },

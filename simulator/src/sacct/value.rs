@@ -11,9 +11,9 @@ use crate::swf::Status;
 pub(super) enum Said<T> {
     /// This.
     Known(T),
-    /// Nothing.
+    /// An empty value.
     Nothing,
-    /// Something that has no meaning, such as `INVALID`.
+    /// A value that has no meaning, such as `INVALID`.
     Undefined,
 }
 
@@ -64,11 +64,11 @@ pub(super) fn job_number(text: &str) -> Option<JobNumber> {
 /// How a record's job fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It ended so.
+    /// The job ended with this status.
     Ended(Status),
     /// It was put back into the queue while it ran; the next run has a record of its own.
     Requeued,
-    /// It waits, runs, or is about to do either.
+    /// The job waits, runs, or is about to do either.
     NotEnded,
     /// It went to another cluster of the federation.
     Elsewhere,
@@ -87,7 +87,7 @@ pub(super) fn state(text: &str) -> Said<State> {
             State::Ended(Status::Failed)
         }
         "CANCELLED" => State::Ended(Status::Cancelled),
-        // It goes on with another size, in a record of its own.
+        // The job goes on with another size, in a record of its own.
         "RESIZING" => State::Ended(Status::PartToBeContinued),
         "REQUEUED" => State::Requeued,
         "REVOKED" => State::Elsewhere,

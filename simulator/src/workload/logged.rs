@@ -17,7 +17,7 @@ pub enum Lack {
     /// A run time of a second at least: the job never started, ended in the second in which it
     /// did, or nobody noted how long it ran.
     RunTime,
-    /// On how many processors it ran. That they were asked for is not enough.
+    /// The number of processors on which it ran. The number that it asked for is not enough.
     Allocation,
     /// How large it was: neither the processors that it had nor those that it asked for.
     Size,
@@ -45,7 +45,7 @@ pub struct LoggedJob {
     pub number: u32,
     /// Submission, from the beginning of the log.
     pub submit: Option<UnixTime>,
-    /// From its submission until it left the queue.
+    /// The time from its submission until it left the queue.
     pub wait: Option<Seconds>,
     /// How long it ran; `None` for one that left the queue without having started. What was
     /// cancelled without having run a second is taken to have been cancelled while it waited, and

@@ -31,8 +31,8 @@ pub enum Overruns {
 /// What becomes of a job whose user did not say how long it runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UnknownRequests {
-    /// In a log where nobody says it, it runs as long as it did; where others do, it runs one
-    /// second. Its estimate is what it ran.
+    /// If no job of the log has an estimate, this one runs as long as it did; otherwise it runs one
+    /// second. Its estimate is its run time in the log.
     #[default]
     OneSecondAmongOthers,
     /// It runs as long as it did, and its estimate is as long.

@@ -120,7 +120,7 @@ pub enum CommandLineError {
 }
 
 impl CommandLineError {
-    /// The same with the place where it was found.
+    /// Adds to the error the place at which it was found.
     fn at(self, origin: Origin) -> CommandLineError {
         match origin {
             Origin::CommandLine => self,
@@ -159,20 +159,20 @@ fn nearest_in_words(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default()
 }
 
-/// Where and by whom a command is given.
+/// The circumstances in which a command is given.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// To the programs of which release.
+    /// The release of the programs to which the command is given.
     pub release: Release,
-    /// When.
+    /// The moment at which the command is given.
     pub now: UnixTime,
-    /// In which time zone.
+    /// The time zone in which the moments of options are read.
     pub zone: jiff::tz::TimeZone,
-    /// By whom.
+    /// The user who gives the command.
     pub user: UserId,
-    /// In which directory.
+    /// The directory in which the command is given.
     pub directory: String,
-    /// With these variables in the environment.
+    /// The variables of the environment by their names.
     pub environment: BTreeMap<String, String>,
 }
 
@@ -187,7 +187,7 @@ pub fn parse(line: &str, setting: &Setting, script: impl Fn(&str) -> Option<Stri
     of(&script::words(line)?, setting, script)
 }
 
-/// The same of words that a shell has split.
+/// Reads words that a shell has split, as [`parse`] reads a line.
 ///
 /// # Errors
 /// What is not understood, by its name.

@@ -46,7 +46,7 @@ pub struct Source<'s> {
 pub struct Compiled {
     /// The rules, unless there is an error.
     pub rules: Option<RuleSet>,
-    /// Where each of them stands, in their order.
+    /// The place of each rule, in the order of the rules.
     pub origins: Vec<Origin>,
     /// The tests that stand beside them.
     pub tests: Vec<RuleTest>,
@@ -62,7 +62,7 @@ pub struct Compiled {
     pub asks_for_default_partition: bool,
 }
 
-/// Where a rule stands.
+/// The place of a rule in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file, as it was named.
@@ -80,7 +80,8 @@ pub fn compile(sources: &[Source<'_>]) -> Compiled {
     compile_with(sources, None)
 }
 
-/// The same with such rows.
+/// Compiles files as [`compile`] does, with rows of qualities of service, associations, users and
+/// partitions.
 #[must_use]
 pub fn compile_with(sources: &[Source<'_>], rows: Option<&SiteTables>) -> Compiled {
     let none = SiteTables::default();
@@ -250,7 +251,7 @@ struct Compiler<'c> {
     rules: Vec<Rule>,
     origins: Vec<Origin>,
     ends: Vec<End>,
-    /// Where each name stands.
+    /// The file and line of each name.
     places: BTreeMap<String, String>,
 }
 
@@ -388,7 +389,7 @@ impl Compiler<'_> {
         ];
         let mut actions = Vec::new();
         let mut is_right = true;
-        // Which actions write a field.
+        // The actions that write a field, by the field's name.
         let mut writers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (key, make) in kinds {
             let Some(entry) = section.get(key) else { continue };

@@ -13,11 +13,11 @@ const PADDING: usize = 4096;
 /// What was counted of each rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedRules {
-    /// Since when, in Unix seconds.
+    /// The time from which on rules are counted, in Unix seconds.
     pub since: i64,
     /// The rules with their sums, in the order in which they apply.
     pub rules: Vec<CountedRule>,
-    /// Who counted last.
+    /// The filter that counted last.
     owner: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct CountedRule {
     pub name: String,
     /// The sums, in the order of [`COUNTS`].
     pub sums: RuleCounts,
-    /// What the one who counted last had counted.
+    /// The filter's own counts when it was read last.
     taken: RuleCounts,
 }
 
@@ -128,7 +128,7 @@ mod tests {
         // Other rules are counted by another owner as well.
         counted.take(3, &names(&["c", "a"]), &[counts(7), counts(1)]);
         assert_eq!(asked(&counted), [("c", 7), ("a", 7)]);
-        // Also over a restart of the daemon.
+        // The counts outlast a restart of the daemon.
         let mut counted = CountedRules::from_bytes(&counted.to_bytes()).unwrap();
         counted.take(3, &names(&["c", "a"]), &[counts(8), counts(1)]);
         assert_eq!((asked(&counted), counted.since), (vec![("c", 8), ("a", 7)], 5));

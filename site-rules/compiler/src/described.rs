@@ -147,7 +147,7 @@ pub struct DescribedUser {
 pub struct DescribedForecasts {
     /// The wait in each partition, whatever the quantile.
     pub waits: BTreeMap<String, Seconds>,
-    /// Where the job is forecast to begin first.
+    /// The partition in which the job is forecast to begin first.
     pub soonest_partition: Option<String>,
 }
 
@@ -164,22 +164,22 @@ impl Forecasts for DescribedForecasts {
 /// A submission or a modification.
 #[derive(Clone, Debug)]
 pub struct DescribedSubmission {
-    /// Which of them.
+    /// Whether it is a submission or a modification.
     pub request: Request,
-    /// When.
+    /// The moment of the request.
     pub now: UnixTime,
     /// What is submitted, or asked to change.
     pub job: DescribedJob,
     /// The job as it is, and how long ago that was read.
     pub current: Option<(DescribedJob, Seconds)>,
-    /// Who asks.
+    /// The user who submits or modifies.
     pub user: DescribedUser,
     /// Forecasts for it.
     pub forecasts: DescribedForecasts,
 }
 
 impl DescribedSubmission {
-    /// As rules see it.
+    /// Returns the request as rules see it.
     #[must_use]
     pub fn submission(&self) -> Submission<'_> {
         Submission {

@@ -9,16 +9,17 @@ use xxhash_rust::xxh3::xxh3_64;
 /// What changes, by the names of the rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Those that were not there.
+    /// The rules that the new set has and the old one has not.
     pub added: Vec<String>,
-    /// Those that are there no more.
+    /// The rules that the old set has and the new one has not.
     pub removed: Vec<String>,
-    /// Those that ask or do something else, also because a table has changed that they look into.
+    /// The rules of both sets that ask or do something else, also because a table has changed that
+    /// they look into.
     pub changed: Vec<String>,
-    /// Whether those of both stand in another order.
+    /// Whether the rules of both sets stand in another order.
     pub is_reordered: bool,
-    /// Whether a setting of all of them is another one: where remedies are written, or how much
-    /// may be spent on a submission.
+    /// Whether a setting of the whole set has changed: where remedies are written, or how much may
+    /// be spent on a submission.
     pub has_other_settings: bool,
 }
 
@@ -55,7 +56,7 @@ fn settings(rules: &RuleSet) -> (Option<&str>, u32, u32) {
     (rules.help.as_deref(), rules.expression_steps, rules.steps)
 }
 
-/// Each rule by its name, in words that do not depend on what other rules there are.
+/// Returns each rule by its name, in words that do not depend on what other rules there are.
 fn described(rules: &RuleSet) -> Vec<(&str, String)> {
     let numbers = Contents {
         tables: rules.program.tables.iter().map(number).collect(),

@@ -46,7 +46,7 @@ impl<'d> Document<'d> {
 pub(crate) struct Section<'d> {
     pub(crate) document: &'d Document<'d>,
     pub(crate) table: &'d DeTable<'d>,
-    /// Where it begins.
+    /// The place in the document at which the table begins.
     pub(crate) at: usize,
 }
 
@@ -126,7 +126,7 @@ impl<'d> Entry<'d> {
         Some(list.iter().map(|value| Entry { document: self.document, value }).collect())
     }
 
-    /// One of a few words.
+    /// Reads one of a few words.
     pub(crate) fn word<T: Copy>(self, words: &[(&str, T)]) -> Option<T> {
         let names = || words.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ");
         let word = self.text(&names())?;
@@ -143,7 +143,7 @@ impl<'d> Entry<'d> {
         let quotes = if raw.starts_with("'''") || raw.starts_with("\"\"\"") { 3 } else { 1 };
         let opening = quotes + usize::from(quotes == 3 && raw.get(3..).is_some_and(|rest| rest.starts_with('\n')));
         let has_escapes = raw.starts_with('"') && raw.contains('\\');
-        // With escapes, places in the text are none in the file.
+        // Escapes make places in the text differ from those in the file.
         if has_escapes { span.start } else { (span.start + opening + offset).min(span.end) }
     }
 }

@@ -101,7 +101,7 @@ pub fn compile_files(files: &[PathBuf], configuration: &Path) -> Compiled {
     compile_files_with(files, configuration, None)
 }
 
-/// The same with rows of qualities of service, associations, users and partitions.
+/// Compiles files with rows of qualities of service, associations, users and partitions.
 #[must_use]
 pub fn compile_files_with(files: &[PathBuf], configuration: &Path, rows: Option<&SiteTables>) -> Compiled {
     let seen = Mutex::new(Vec::new());

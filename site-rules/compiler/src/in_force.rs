@@ -21,7 +21,7 @@ use thiserror::Error;
 /// Names of files that are being written begin so.
 pub const UNFINISHED: &str = "rules.new";
 
-/// What all may read and its owner alone may write.
+/// The mode of files that all may read and their owner alone may write.
 pub const FOR_ALL: u32 = 0o644;
 
 /// The most that is read of what became of the rules, in bytes.
@@ -33,7 +33,7 @@ const LARGEST_TABLES: usize = 256 << 20;
 /// The most problems that are kept.
 const MOST_PROBLEMS: usize = 50;
 
-/// Who puts rules in force.
+/// The program that puts rules in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Loader {
     /// The daemon.
@@ -73,15 +73,16 @@ pub struct LoadState {
 /// The rules that are in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InForce {
-    /// Since when, in Unix seconds.
+    /// The time from which on the rules are in force, in Unix seconds.
     pub since: i64,
-    /// Who put them there.
+    /// The program that put the rules in force.
     pub by: Loader,
-    /// By which they are told from others: XXH3-64 of the file, in hexadecimal digits.
+    /// The number by which the rules are told from others: XXH3-64 of the file, in hexadecimal
+    /// digits.
     pub number: String,
-    /// How many there are.
+    /// The number of rules.
     pub rules: usize,
-    /// The files that they were compiled from, in order.
+    /// The files that the rules were compiled from, in order.
     pub files: Vec<String>,
 }
 
@@ -126,7 +127,7 @@ pub enum InForceError {
         /// What is wrong.
         reason: String,
     },
-    /// They are not rules of this release.
+    /// The file does not hold rules of this release.
     #[error("{}: {source}", .path.display())]
     Rules {
         /// The file.
@@ -187,10 +188,10 @@ pub fn put(directory: &Path, rules: &RuleSet) -> Result<u64, InForceError> {
     put_for(directory, rules, mode.map_or(FOR_ALL, |metadata| metadata.permissions().mode() & FOR_ALL))
 }
 
-/// The same for whom `mode` lets read them.
+/// Puts rules in force as [`put`] does, with `mode` saying who may read them.
 ///
 /// # Errors
-/// As [`put`].
+/// The errors of [`put`].
 pub fn put_for(directory: &Path, rules: &RuleSet, mode: u32) -> Result<u64, InForceError> {
     let path = directory.join(RULES);
     let bytes = file::encode(rules).map_err(|source| InForceError::Rules { path: path.clone(), source })?;

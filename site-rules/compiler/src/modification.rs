@@ -70,7 +70,7 @@ enum Reading {
     JobId,
 }
 
-/// Each key with the fewest letters that stand for it, in the order in which scontrol asks.
+/// The keys with the fewest letters that stand for each, in the order in which scontrol asks.
 const KEYS: [(&str, usize, Reading); 68] = [
     ("JobId", 3, Reading::JobId),
     ("AdminComment", 6, Reading::Text(Name::AdminComment)),
@@ -254,7 +254,7 @@ fn read(key: &str, value: &str, now: UnixTime, zone: &TimeZone, values: &mut BTr
     Ok(())
 }
 
-/// As scontrol takes it, which needs one letter.
+/// Reads yes or no as scontrol does, which needs one letter.
 fn yes_or_no(word: &str) -> Option<bool> {
     let begins = |whole: &str| !word.is_empty() && whole.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
     if begins("yes") { Some(true) } else { begins("no").then_some(false) }

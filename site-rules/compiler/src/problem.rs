@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// Whether rules can be used in spite of it.
+/// Whether rules can be used in spite of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Severity {
-    /// They can't.
+    /// The rules can't be used.
     Error,
-    /// They can, but do hardly what is meant.
+    /// The rules can be used, but do hardly what is meant.
     Warning,
 }
 

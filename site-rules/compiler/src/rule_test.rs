@@ -35,11 +35,11 @@ pub struct RuleTest {
 /// What is expected of rules. What is `None` or empty is not asked about.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
-    /// That it is refused, with this.
+    /// The refusal that is expected; `None` if it does not matter whether the request is refused.
     pub refusal: Option<ExpectedRefusal>,
     /// The name of Slurm's error.
     pub error: Option<String>,
-    /// What stands in warnings; `Some` of nothing: there are none.
+    /// The texts that stand in warnings; an empty list means that no warning is expected.
     pub warnings: Option<Vec<String>>,
     /// The names of the rules that match, all of them in their order.
     pub rules: Option<Vec<String>>,
@@ -51,7 +51,7 @@ pub struct Expected {
     pub variables: Vec<(String, Option<String>)>,
     /// Fields that no rule writes.
     pub unchanged: Vec<Name>,
-    /// That rules do nothing: they write, warn and refuse nothing.
+    /// Whether rules are expected to do nothing: to write, warn and refuse nothing.
     pub is_nothing: bool,
 }
 

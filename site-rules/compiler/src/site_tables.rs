@@ -140,7 +140,7 @@ const fn sparse(name: &'static str, kind: Kind) -> Definition {
     Definition { name, kind, is_always_there: false, is_amount: false, is_caseless: false }
 }
 
-/// Of names of accounts or qualities of service.
+/// Defines a column of names of accounts or qualities of service.
 const fn names(name: &'static str, kind: Kind) -> Definition {
     Definition { is_caseless: true, ..sparse(name, kind) }
 }
@@ -299,7 +299,7 @@ fn is_default(row: &BTreeMap<&'static str, Cell>) -> bool {
 /// The rows of a test, as compiled rules have them.
 #[derive(Clone, Debug)]
 pub struct TestRows {
-    /// Where the tables stand among those of the rules.
+    /// The place of the first of the tables among those of the rules.
     from: usize,
     tables: Vec<Table>,
     default_partition: Option<Box<str>>,

@@ -52,9 +52,9 @@ enum Reading {
     Integer,
     Real,
     Text,
-    /// In Slurm's forms.
+    /// A duration in one of Slurm's forms.
     Duration,
-    /// Like the memory of options; kept in bytes.
+    /// An amount of memory as options have it; kept in bytes.
     Memory,
     /// Texts between commas.
     List,

@@ -64,7 +64,7 @@ impl Context<'_> {
     }
 }
 
-/// Where the brace stands that ends an expression, past those in quotes.
+/// Returns the place of the brace that ends an expression, past braces in quotes.
 fn end_of_expression(text: &str) -> Option<usize> {
     let mut quote = None;
     for (offset, character) in text.char_indices() {

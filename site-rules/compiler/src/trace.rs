@@ -38,11 +38,11 @@ pub struct TracedRule {
     pub rule: RuleNumber,
     /// What became of it.
     pub asked: RuleOutcome,
-    /// How many steps it took.
+    /// The number of steps that the rule took.
     pub steps: u32,
     /// What it writes.
     pub writes: Vec<WrittenField>,
-    /// Which of its actions had an effect.
+    /// The actions of the rule that had an effect.
     pub taken: Vec<Taken>,
     /// What it warns of.
     pub warning: Option<String>,

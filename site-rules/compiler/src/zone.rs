@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use site_rules::calendar::Zone;
 
-/// Until when changes of clocks are put down: the end of the year 2100.
+/// The moment until which changes of clocks are put down: the end of the year 2100, in Unix
+/// seconds.
 const END: i64 = 4_133_980_800;
 
 /// A zone by its name in the time zone database, by an offset such as `+01:00`, or `local`, the

@@ -8,7 +8,7 @@ use rules_compiler::rule_test::run;
 use rules_compiler::site_tables::{Limits, PartitionRow, SiteTables, UserRow};
 use rules_compiler::{Compiled, Source, compile_with};
 
-/// Of the site: names with capital letters, as slurm.conf may have them.
+/// Rows of a site whose names have capital letters, as slurm.conf may have them.
 fn site() -> SiteTables {
     let list = |name: &str| Some(vec![name.to_owned()]);
     let gpu = PartitionRow {

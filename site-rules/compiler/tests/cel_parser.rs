@@ -36,7 +36,8 @@ fn what_is_allowed_takes_an_eighth_of_the_stack_at_the_most() {
 
 #[test]
 fn the_parser_refuses_short_garbage_without_taking_the_memory_for_it() {
-    // Of its issue 306: 125 bytes that took it 1.1 GB, until it bounded its recovery from errors.
+    // The text is that of cel's issue 306: 125 bytes that took its parser 1.1 GB, until it bounded
+    // its recovery from errors.
     let text = "!!(!!!!!!(!!!!(((((!!(!!(!!!!((".repeat(4) + "1";
     assert_eq!(text.len(), 125);
     assert!(!parses(&text, parse::STACK));

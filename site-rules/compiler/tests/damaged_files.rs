@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| encode(&fifty::rules()).unwrap());
 
-/// Where the checksum stands, and behind it the rules.
+/// The bytes of the checksum, behind which the rules stand.
 const CHECKSUM: std::ops::Range<usize> = 24..32;
 
 proptest! {

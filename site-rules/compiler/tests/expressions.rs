@@ -406,7 +406,8 @@ fn errors_say_where_they_are_and_what_was_expected() {
 
 #[test]
 fn what_would_take_the_parser_too_much_stack_or_memory_is_refused_before_it() {
-    // Of cel's issue 306: 125 bytes of which its parser made 1.1 GB, until it bounded its recovery.
+    // The text is that of cel's issue 306: 125 bytes of which its parser made 1.1 GB, until it
+    // bounded its recovery.
     let memory = "!!(!!!!!!(!!!!(((((!!(!!(!!!!((".repeat(4) + "1";
     let nested = format!("{}1{}", "(".repeat(48), ")".repeat(48));
     let lists = format!("{}1{}", "[".repeat(48), "]".repeat(48));

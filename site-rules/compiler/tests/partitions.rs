@@ -64,7 +64,7 @@ fn a_submission_that_names_no_partition_is_one_to_the_sites_default_partition() 
     let rules = compiled(DEFAULT, None);
     assert!(rules.asks_for_default_partition && !rules.asks_for_site_tables);
     assert_eq!(differences(DEFAULT, Some(&site())), Vec::<String>::new());
-    // Without a default partition that is known a job without -p is in none.
+    // If no default partition is known, a job without -p is in none.
     assert_eq!(differences(DEFAULT, None).len(), 1);
 }
 

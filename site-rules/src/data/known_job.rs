@@ -76,8 +76,8 @@ impl<'a> KnownJob<'a> {
         KnownJob::with_fields(at, stored.map(|(field, value)| (*field, value.stored(""))).collect())
     }
 
-    /// The same job after a change, in which lists of texts are left out. What stands in the place
-    /// of a field that is written, such as no limit in that of a time limit, goes with it.
+    /// Returns the job after a change, without lists of texts. A field that stands in the place of
+    /// one that is written goes with it, such as no limit in that of a time limit.
     #[must_use]
     pub fn changed(&self, changes: &'a FieldChanges) -> KnownJob<'a> {
         let mut fields = self.fields.clone();
@@ -114,7 +114,8 @@ impl Fields for KnownJob<'_> {
     fn knows(&self, field: FieldNumber) -> bool {
         let Some(name) = field.name() else { return true };
         let is_told = match name {
-            // Without a limit it has none; else slurmctld tells the partition's.
+            // An unlimited job has no value here; for every other job slurmctld tells a time limit,
+            // at least the partition's.
             Name::TimeLimit => !matches!(self.field(Name::TimeLimitIsUnlimited.into()), Some(Value::Truth(true))),
             _ => ALWAYS_TOLD.contains(&name),
         };

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// How much of the room each user's jobs may take: users who need no more than their part have what
-/// they need, and the others share the rest evenly.
+/// The part of the room that each user's jobs may take. Users who need no more than their part have
+/// what they need, and the others share the rest evenly.
 pub(super) struct Shares {
     most_bytes: usize,
     most_jobs: usize,
@@ -11,7 +11,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// For jobs by their users and sizes.
+    /// Shares the room among the users of jobs, which are given by their users and sizes.
     pub(super) fn new(jobs: impl Iterator<Item = (Option<i64>, usize)>, room: usize, most_jobs: usize) -> Shares {
         let mut wanted: HashMap<Option<i64>, (usize, usize)> = HashMap::new();
         for (user, bytes) in jobs {

@@ -40,7 +40,7 @@ pub enum ConfigurationError {
     Contradiction {
         /// Path of the file.
         path: PathBuf,
-        /// Which value it is, and why it is refused.
+        /// The value that is refused, and why.
         reason: String,
     },
 }

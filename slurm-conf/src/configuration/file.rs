@@ -103,7 +103,7 @@ struct PolicyTable {
     partition: BTreeMap<String, PolicyTable>,
 }
 
-/// To which jobs virtual reservations are given.
+/// The jobs to which virtual reservations are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum WhenReserve {

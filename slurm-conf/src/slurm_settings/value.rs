@@ -37,7 +37,7 @@ pub fn whole_number(text: &str) -> Option<u32> {
 /// A length of time as a whole number of minutes, which is how slurmctld keeps those of priorities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Minutes {
-    /// So many.
+    /// A number of minutes.
     Number(i64),
     /// `UNLIMITED`, `INFINITE` or `-1`.
     Unlimited,

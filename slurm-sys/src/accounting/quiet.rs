@@ -12,7 +12,7 @@ struct Quiet {
 }
 
 impl Quiet {
-    /// On failure standard error stays as it is.
+    /// Makes standard error quiet. On failure standard error stays as it is.
     fn new() -> io::Result<Self> {
         let kept = io::stderr().as_fd().try_clone_to_owned()?;
         dup2_stderr(OpenOptions::new().write(true).open("/dev/null")?)?;

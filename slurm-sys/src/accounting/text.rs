@@ -34,7 +34,7 @@ impl EndState {
         }
     }
 
-    /// As `wait` reports it: the exit status times 256.
+    /// Returns the exit code as `wait` reports it: the exit status times 256.
     fn exit_code(self) -> u32 {
         if self == Self::Failed { 256 } else { 0 }
     }

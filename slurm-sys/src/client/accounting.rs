@@ -52,7 +52,7 @@ pub struct ArrayTask {
 pub struct EndedJobRecord<'a> {
     /// The job's number.
     pub job_id: JobId,
-    /// Where the job is a task of an array.
+    /// The array and the task; `None` if the job is no task of an array.
     pub array: Option<ArrayTask>,
     /// The user's number.
     pub user_id: UserId,
@@ -158,11 +158,11 @@ impl AccountingConnection {
         Ok(show_ended(&records, &window, &mut each))
     }
 
-    /// The same, but an empty answer counts at once: for what is asked again anyway. It takes a
-    /// third of the time.
+    /// Reads ended jobs as [`AccountingConnection::ended_jobs`] does, but an empty answer counts at
+    /// once: for what is asked again anyway. This takes a third of the time.
     ///
     /// # Errors
-    /// As [`AccountingConnection::ended_jobs`], without [`ClientError::ClusterUnknown`].
+    /// The errors of [`AccountingConnection::ended_jobs`], without [`ClientError::ClusterUnknown`].
     pub fn ended_jobs_at_once(
         &mut self,
         cluster: &str,
@@ -304,8 +304,8 @@ unsafe fn view<'a>(record: &'a slurmdb_job_rec_t) -> Option<EndedJobRecord<'a>> 
     };
     let requested_tres = text(record.tres_req_str);
     let allocated_tres = text(record.tres_alloc_str);
-    // Of a job that was cancelled while it waited, some releases (22.05) record that moment as its
-    // start too; it was allocated nothing.
+    // Some releases (22.05) record, as the start of a job that was cancelled while it waited, the
+    // moment of its end; it was allocated nothing.
     let started = value::moment(record.start).filter(|&start| start < ended || allocated_tres.is_some() || has_nodes(record));
     Some(EndedJobRecord {
         job_id: JobId(record.jobid),

@@ -33,7 +33,7 @@ pub use private_data::private_data;
 pub use reservation::{Reservation, reservations};
 pub use versions::{NodeVersion, node_versions, version};
 
-/// Also what is hidden from users.
+/// Asks slurmctld to show also what is hidden from users.
 #[allow(clippy::cast_possible_truncation, reason = "one bit, in all releases the lowest")]
 const SHOW_FLAGS: u16 = bindings::FLAG_SHOW_ALL as u16;
 
@@ -87,9 +87,9 @@ pub struct QueuedJob {
     pub ended: Option<i64>,
     /// How long it has been suspended.
     pub suspended_seconds: i64,
-    /// Where it waits: when slurmctld expects it to start, or when it may begin.
+    /// When slurmctld expects a waiting job to start, or when it may begin.
     pub expected_start: Option<i64>,
-    /// When it has to end, where its user said so.
+    /// When the job has to end; `None` if its user set no deadline.
     pub deadline: Option<i64>,
     /// The reservation that it runs or waits in.
     pub reservation: Option<String>,
@@ -103,7 +103,7 @@ pub struct QueuedJob {
     pub site_factor: i64,
     /// Why it waits, if it does.
     pub reason: PendingReason,
-    /// How often it was put back into the queue after it had started.
+    /// The number of times that the job was put back into the queue after it had started.
     pub restarts: u32,
     /// Whether it waits for other jobs.
     pub has_dependency: bool,
@@ -112,7 +112,8 @@ pub struct QueuedJob {
     pub exclusive: bool,
     /// Inclusive ranges of places in slurmctld's node table: its nodes; none while it waits.
     pub node_ranges: Vec<(usize, usize)>,
-    /// The same of the nodes that it asks for by name (`--nodelist`), while it waits.
+    /// Inclusive ranges of places in slurmctld's node table: the nodes that the job asks for by
+    /// name (`--nodelist`), while it waits.
     pub required_node_ranges: Vec<(usize, usize)>,
 }
 
@@ -191,24 +192,25 @@ pub struct Partition {
     pub node_ranges: Vec<(usize, usize)>,
     /// Whether it takes and starts jobs, in the word that slurm.conf has for it.
     pub state: &'static str,
-    /// Who may use it.
+    /// The limits on who may use the partition.
     pub access: Access,
     /// What all its nodes together have, as `cpu=64,mem=512G,node=4`.
     pub tres: Option<String>,
 }
 
-/// Who may use a partition. Where a list is `None` nobody is kept out by it.
+/// The accounts, groups, qualities of service and hosts that may use a partition. A list that is
+/// `None` keeps nobody out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Access {
-    /// The accounts that may (`AllowAccounts`), separated by commas.
+    /// The accounts that may use it (`AllowAccounts`), separated by commas.
     pub allow_accounts: Option<String>,
-    /// The groups that may (`AllowGroups`), separated by commas.
+    /// The groups that may use it (`AllowGroups`), separated by commas.
     pub allow_groups: Option<String>,
     /// The qualities of service that may be used (`AllowQos`), separated by commas.
     pub allow_qos: Option<String>,
     /// The hosts from which jobs may be submitted (`AllocNodes`).
     pub alloc_nodes: Option<String>,
-    /// The accounts that may not (`DenyAccounts`), separated by commas.
+    /// The accounts that may not use it (`DenyAccounts`), separated by commas.
     pub deny_accounts: Option<String>,
     /// The qualities of service that may not be used (`DenyQos`), separated by commas.
     pub deny_qos: Option<String>,
@@ -391,8 +393,8 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     let text = |pointer| unsafe { value::start_of_text(pointer, MOST_TEXT) };
     let state = JobState::from_raw(record.job_state);
     let waits = matches!(state, JobState::Pending | JobState::Requeued);
-    // Of a job that was cancelled while it waited, some releases (22.05) give that moment as its
-    // start too; it has had no nodes.
+    // Some releases (22.05) give, as the start of a job that was cancelled while it waited, the
+    // moment of its end; it has had no nodes.
     // SAFETY: the caller's promise.
     let has_text = |pointer| unsafe { value::has_text(pointer) };
     let had_nodes = has_text(record.nodes);
@@ -405,12 +407,12 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
     } else {
         1
     };
-    // As `scontrol show job` prints it, in 22.05 as TRES and later as ReqTRES; it stays as it was
-    // at the submission.
+    // The requested resources are those that `scontrol show job` prints, in 22.05 as TRES and later
+    // as ReqTRES; they stay as they were at the submission.
     let requested_tres = text(record.tres_req_str);
     let requested = |name| tres::amount(requested_tres.as_deref()?, name)?.parse::<u32>().ok();
     let goes_on = matches!(state, JobState::Pending | JobState::Running | JobState::Suspended | JobState::Requeued);
-    // Of a job that has not ended, slurmctld tells when it expects the end.
+    // For a job that has not ended, slurmctld tells when it expects the end.
     let ended = value::moment(record.end_time).filter(|_end| !goes_on);
     QueuedJob {
         job_id: JobId(record.job_id),

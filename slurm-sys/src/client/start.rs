@@ -81,7 +81,7 @@ pub struct PrivateData {
 }
 
 impl PrivateData {
-    /// By the bits `PRIVATE_DATA_JOBS`, `PRIVATE_DATA_USERS` and `PRIVATE_DATA_ACCOUNTS` of
+    /// Reads the bits `PRIVATE_DATA_JOBS`, `PRIVATE_DATA_USERS` and `PRIVATE_DATA_ACCOUNTS` of
     /// slurm.h, which bindgen leaves out because they are made by a macro with an argument.
     pub(super) fn from_raw(bits: u32) -> Self {
         Self { jobs: bits & 1 != 0, users: bits & 1 << 4 != 0, accounts: bits & 1 << 5 != 0 }

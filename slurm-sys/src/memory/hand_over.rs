@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 512;
 /// First word of the text; another form of it gets another number.
 const FORM: &str = "queuecast-memory-1";
 
-/// Where a snapshot and a page of counts are to be found.
+/// The places of a snapshot and of a page of counts in a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandOver {
     /// Number of the process that has them.
@@ -85,7 +85,7 @@ impl HandOver {
         Ok(HandOver { process, began, snapshot, counts, rule_counts: None })
     }
 
-    /// The same with a page of counts by rule.
+    /// Adds a page of counts by rule.
     #[must_use]
     pub fn with_rule_counts(self, page: HandedCounts) -> HandOver {
         HandOver { rule_counts: Some(page), ..self }

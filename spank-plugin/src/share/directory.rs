@@ -19,7 +19,7 @@ use nix::unistd::{UnlinkatFlags, geteuid, mkdir, unlinkat};
 /// Bits of a mode that are not those of the file's type.
 const PERMISSIONS: u32 = 0o7777;
 
-/// Those bits in which users other than the owner have a right.
+/// The mode bits that give a right to users other than the owner.
 const RIGHTS_OF_OTHERS: u32 = 0o077;
 
 /// How files and directories are opened: without following a link, without waiting for whoever is

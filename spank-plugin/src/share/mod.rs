@@ -1,5 +1,5 @@
-//! In slurmstepd: gives an admitted job its share of the node's CPUs, and renews it while the step
-//! runs, without anybody in the middle.
+//! The plugin in slurmstepd: gives an admitted job its share of the node's CPUs and renews that
+//! share while the step runs, without anybody in the middle.
 //!
 //! A variable in the job's environment says only that there is something to ask for
 //! ([`SHARE_VARIABLE`]). Users can forge it, so that everything else comes from the record in the
@@ -293,7 +293,7 @@ impl Node {
     }
 
     fn weight(&self, now: f64) -> Weight {
-        // Where another step renews the share, that one has noted what is done.
+        // If another step renews the share, that step has noted what is done.
         let done_s = match &self.work {
             Some(work) => Some(work.done_s),
             None => work::done(Path::new(work::DIRECTORY), &self.name),

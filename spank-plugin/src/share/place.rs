@@ -1,4 +1,4 @@
-//! Where the share of a job is set on this node.
+//! The place where the share of a job is set on this node.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, Permissions};
@@ -32,7 +32,7 @@ pub(crate) enum Place {
     Version1 {
         /// The job's.
         job: PathBuf,
-        /// Its user's, which competes with those of other users.
+        /// The cgroup of the job's user, which competes with those of other users.
         user: Option<PathBuf>,
     },
     /// A cgroup of version 1 of our own, into which the job's processes are moved: Slurm makes none
@@ -96,7 +96,7 @@ impl Place {
                     // The umask is the job's, and may have left others the right to make more in
                     // it, which could then not be removed.
                     Ok(()) => fs::set_permissions(directory, Permissions::from_mode(MODE_OF_OWN))?,
-                    // Where the tree is delegated the job's user may have been there before, and
+                    // If the tree is delegated, the job's user may have been there before, and
                     // would write the share.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         if fs::symlink_metadata(directory)?.uid() != own_user().0 {
@@ -111,7 +111,7 @@ impl Place {
                 let inside = fs::read_to_string(directory.join("cgroup.procs"))?;
                 let is_inside = |process: &u32| inside.lines().any(|line| line.parse() == Ok(*process));
                 for process in processes.iter().filter(|process| !is_inside(process)) {
-                    // One that has ended since is in no need of a share.
+                    // A process that has ended since needs no share.
                     match write_existing(&directory.join("cgroup.procs"), *process) {
                         Err(error) if !slurm_sys::process::is_gone(&error) => return Err(error),
                         _ => {}
@@ -124,8 +124,9 @@ impl Place {
                     slurm_sys::process::set_nice_of_group(*group, weight.nice())?;
                 }
                 for process in processes {
-                    // Where the kernel groups processes by session, those of one session compete
-                    // with others as one (sched(7), autogroups), which has a `nice` of its own.
+                    // If the kernel groups processes by session, the processes of one session
+                    // compete with others as one (sched(7), autogroups). Such a group has a `nice`
+                    // of its own.
                     let file = PathBuf::from(format!("/proc/{process}/autogroup"));
                     if file.exists() {
                         let _ = write_existing(&file, weight.nice());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nix::unistd::{SysconfVar, sysconf};
 
-/// Of the fields of `/proc/PID/stat` behind the process group, how many stand before the times.
+/// The number of fields of `/proc/PID/stat` between the process group and the times.
 const FIELDS_BEFORE_TIMES: usize = 8;
 
 /// Clock ticks in a second where the system does not say (time(7), `USER_HZ`).

@@ -23,7 +23,8 @@ const SHARES: (f64, f64) = (2.0, 262_144.0);
 /// The `nice` values that are given: none is below 0, which is that of the system's own daemons.
 const NICE: (f64, f64) = (0.0, 19.0);
 
-/// By what a process weighs less at one more `nice` (kernel/sched/core.c, `sched_prio_to_weight`).
+/// The factor by which a process weighs less for each `nice` more (kernel/sched/core.c,
+/// `sched_prio_to_weight`).
 const STEP_OF_NICE: f64 = 1.25;
 
 /// The share of a job that is expected to run `expected_s` with its CPUs to itself, of which
@@ -36,7 +37,7 @@ pub(crate) fn share(expected_s: f64, done_s: f64, left_s: f64) -> Option<f64> {
     Some((remaining / left_s).clamp(LEAST_SHARE, 1.0))
 }
 
-/// The weight of a job on one node, in the unit of `cpu.weight`.
+/// What the job has of each of its CPUs; 1 without a share.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Weight {
     of_job: f64,
@@ -45,8 +46,8 @@ pub(crate) struct Weight {
 }
 
 impl Weight {
-    /// That of a job with this share on each of its CPUs of a node; without a share, that of a job
-    /// which Slurm leaves alone.
+    /// Returns the weight of a job with this share on each of its CPUs of a node. Without a share
+    /// it has the weight of a job that Slurm leaves alone.
     pub(crate) fn of(share: Option<f64>, job_cpus: u32, node_cpus: u32) -> Weight {
         let job_cpus = f64::from(job_cpus.max(1));
         let of_cpu = weight_of_cpu(node_cpus);
@@ -54,18 +55,18 @@ impl Weight {
         Weight { of_job, of_each_cpu: share.unwrap_or(1.0) }
     }
 
-    /// For `cpu.weight` of version 2: 1 to 10,000.
+    /// Returns the weight for `cpu.weight` of version 2: 1 to 10,000.
     pub(crate) fn version_2(self) -> u32 {
         self.of_job.round().clamp(1.0, MOST_WEIGHT) as u32
     }
 
-    /// For `cpu.shares` of version 1: 2 to 262,144.
+    /// Returns the weight for `cpu.shares` of version 1: 2 to 262,144.
     pub(crate) fn version_1(self) -> u32 {
         (self.of_job * SHARES_OF_OTHERS / WEIGHT_OF_OTHERS).round().clamp(SHARES.0, SHARES.1) as u32
     }
 
-    /// For the `nice` of each of its processes, of which there is taken to be one to a CPU: 0 to
-    /// 19. A process that needs its whole CPU has 0, as any process that is left alone.
+    /// Returns the `nice` of each of the job's processes: 0 to 19, supposing one process for each
+    /// CPU. A process that needs its whole CPU has 0, as any process that is left alone.
     pub(crate) fn nice(self) -> i32 {
         (-self.of_each_cpu.ln() / STEP_OF_NICE.ln()).round().clamp(NICE.0, NICE.1) as i32
     }

@@ -12,10 +12,10 @@ use std::time::{Duration, SystemTime};
 
 use super::directory::Directory;
 
-/// Where the files are: gone after the node was started anew, as its jobs are.
+/// The directory of the files. It is gone after the node was started anew, as the node's jobs are.
 pub(crate) const DIRECTORY: &str = "/run/queuecast";
 
-/// A file that was not renewed for so long is that of a job which has ended.
+/// The age from which a file that was not renewed belongs to a job that has ended.
 const ABANDONED: Duration = Duration::from_secs(3_600);
 
 /// How often a file is opened anew that was removed meanwhile, which can't happen to a new one.
@@ -57,8 +57,8 @@ impl Work {
     /// Adds what was done since.
     pub(crate) fn add(&mut self, seconds: f64) {
         self.done_s += seconds.max(0.0);
-        // In one write, so that another step never reads half of the number. What can't be kept is
-        // estimated anew by the next step.
+        // The number is written at once, so that another step never reads half of it. What can't be
+        // kept is estimated anew by the next step.
         let text = format!("{:<20.3}", self.done_s);
         let _ = self.file.seek(SeekFrom::Start(0)).and_then(|_| self.file.write_all(text.as_bytes()));
     }

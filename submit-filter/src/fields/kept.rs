@@ -21,8 +21,8 @@ fn kept_names() -> impl Iterator<Item = Name> {
     Name::ALL.iter().copied().filter(is_kept)
 }
 
-/// Those fields of a job as it was submitted that are asked for; `None` where a text is too long to
-/// be kept.
+/// Returns the requested fields of a job as it was submitted; `None` if a text is too long to be
+/// kept.
 pub(crate) fn submitted_fields(description: &JobDescription<'_>, asked: &[FieldNumber]) -> Option<Vec<(FieldNumber, OwnedValue)>> {
     let job = JobFields::of(description);
     let mut fields = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn changed_fields(description: &JobDescription<'_>) -> Vec<(FieldNumb
     for name in kept_names() {
         let field = FieldNumber::from(name);
         let value = || job.field(field).map(OwnedValue::from);
-        // Of truths that are false where nothing is said only a given one is written.
+        // A truth that is false unless it is given is written only if it is given.
         let change = match Source::of(name) {
             Source::Text(text) | Source::Resources(text) => value().map(Some).or_else(|| takes_out(text)),
             Source::Truth(number) => description.number(number).map(|number| Some(OwnedValue::Truth(number != 0))),

@@ -11,7 +11,7 @@ use site_rules::value::{Kind, Value};
 use slurm_sys::job_description::{JobDescription, ListField};
 use slurm_sys::job_fields::{AskedMemory, Flag, NumberField, Specialised, TextField, Unit};
 
-/// Where a field stands in a job description.
+/// The place of a field in a job description.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
     Text(TextField),
@@ -26,9 +26,9 @@ pub(super) enum Source {
     Truth(NumberField),
     /// A truth that is absent where nothing is said.
     SaidTruth(NumberField),
-    /// One of some words, by its number, of which the first is this.
+    /// One of these words, by its number; the number of the first word is the last value here.
     Word(NumberField, &'static [&'static str], i64),
-    /// One of some words, by the lowest bit that is set.
+    /// One of these words, by the lowest bit that is set.
     LowestBit(NumberField, &'static [&'static str]),
     Flag(Flag),
     /// A truth that one flag says and another one denies.
@@ -59,7 +59,7 @@ pub(super) enum Source {
 /// How many fields there are.
 const COUNT: usize = Name::ALL.len();
 
-/// Where each field stands, in the order of [`Name::ALL`].
+/// The source of each field, in the order of [`Name::ALL`].
 static SOURCES: [Source; COUNT] = sources();
 
 const fn sources() -> [Source; COUNT] {
@@ -166,7 +166,7 @@ const fn is_same(one: &str, other: &str) -> bool {
 }
 
 impl Source {
-    /// Where a field stands.
+    /// Returns the source of a field.
     #[inline]
     pub(super) fn of(name: Name) -> Source {
         SOURCES[name as usize]

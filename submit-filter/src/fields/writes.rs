@@ -196,7 +196,7 @@ impl Writes {
             Some(AskedMemory::Whole) => "SLURM_MEM_PER_NODE=0".to_owned(),
             None => return Some(()),
         };
-        // One takes the other's place, as srun takes only one of them.
+        // Each variable takes the other's place, because srun takes only one of them.
         for name in ["SLURM_MEM_PER_NODE", "SLURM_MEM_PER_CPU"].into_iter().filter(|name| description.has_variable(name)) {
             self.variables.push((name, SlurmText::new(&entry)?));
         }

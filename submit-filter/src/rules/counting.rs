@@ -124,5 +124,5 @@ impl Counting {
     }
 }
 
-/// Where the number of the set stands is what [`Inner::begin_page`] writes first.
+/// The number of the rule set stands first, because [`Inner::begin_page`] writes it first.
 const _: () = assert!(RULE_SET == 0);

@@ -131,7 +131,8 @@ impl RuleStore {
     pub(crate) fn look(&self, state: Option<DirectoryState>) -> Option<InForce> {
         let is_off = self.off.known(state).unwrap_or_else(|| {
             let is_off = self.off.is_on();
-            // Of a directory that can't be looked at nothing is known, and all stays as it is.
+            // If the directory can't be looked at, nothing is known of it and everything stays as
+            // it is.
             if is_off || (state.is_some() && self.refresh()) {
                 self.off.looked_through(state, is_off);
             }
@@ -269,7 +270,7 @@ impl RuleStore {
             return Ok(());
         }
         let unfinished = kept.with_extension("new");
-        // One that a process before this one has left.
+        // A process before this one may have left such a file.
         let _ = fs::remove_file(&unfinished);
         let written = OpenOptions::new()
             .write(true)

@@ -26,7 +26,7 @@ use slurm_sys::job_fields::TextField;
 /// slurm/slurm.h), and slurmctld takes more.
 pub(super) const MOST_COMPONENTS: usize = 1_024;
 
-/// So many components one after the other may have ended while others behind them have not.
+/// The most components in a row that may have ended while others behind them have not.
 const MOST_ENDED: u32 = 128;
 
 /// The most states of a job that rules are asked about.
@@ -57,7 +57,7 @@ impl LetThrough {
         if bases.is_empty() || selections.checked_mul(bases.len())? > MOST_STATES {
             return None;
         }
-        // From all changes to none.
+        // The selections go from all changes to none.
         let states = (0..selections).rev().flat_map(|selection| bases.iter().map(move |base| (base, selection)));
         let changed = |(base, selection): (&KnownJob<'k>, usize)| {
             let is_made = |place: &usize| selection >> place & 1 == 1;
@@ -172,7 +172,7 @@ pub(super) fn named_jobs<'d>(data: &'d DataFile, description: &JobDescription<'_
             }
             jobs
         }
-        // Of several tasks that are named together, the array stands for all.
+        // If several tasks are named together, the array stands for all of them.
         Some(Named::Tasks(job)) => named(job).into_iter().collect(),
         Some(Named::Task(array, task)) => {
             data.task(JobId(array), task).map(|job| NamedJob { number: JobId(array), job }).into_iter().collect()

@@ -31,7 +31,7 @@ pub(crate) struct ChangeTable(Mutex<Changes>);
 
 #[derive(Debug, Default)]
 struct Changes {
-    /// By the number of the job or, of a task, of the array.
+    /// The modifications by the number of the job or, for a task, of its array.
     jobs: HashMap<JobId, Vec<LetThrough>>,
     /// How many each user has asked for of these, and how many bytes they take.
     users: HashMap<UserId, Kept>,
@@ -72,7 +72,7 @@ struct LetThrough {
     bytes: usize,
 }
 
-/// That there is no room to keep a modification.
+/// The error that there is no room to keep a modification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
@@ -198,11 +198,11 @@ mod tests {
         let table = ChangeTable::default();
         assert!((0..1_024).all(|job| add(&table, job, true, -10, 0).is_ok()));
         assert_eq!(add(&table, 1_024, true, -10, 0), Err(NoRoom));
-        // One that does not show them yet, and one that does.
+        // The first reading does not show the modifications yet, and the second one does.
         assert_eq!(add(&table, 1_024, true, 2, 30), Err(NoRoom));
         assert_eq!(add(&table, 1_024, true, 3, 30), Ok(()));
         assert_eq!(table.0.lock().all.count, 1);
-        // Without a reading the time tells.
+        // Without a reading, time decides.
         assert!((1..1_024).all(|job| add(&table, job, true, 3, 30).is_ok()));
         assert_eq!(add(&table, 2_000, true, 3, 930), Err(NoRoom));
         assert_eq!(add(&table, 2_000, true, 3, 931), Ok(()));

@@ -45,10 +45,10 @@ pub(crate) struct PromiseTable(Mutex<Promises>);
 
 #[derive(Debug, Default)]
 struct Promises {
-    /// In the order in which they were given.
+    /// The promises in the order in which they were given.
     promises: Vec<Promise>,
     standings: Standings,
-    /// Which snapshot has told what became of earlier ones.
+    /// The checksum of the snapshot that has told what became of earlier promises.
     settled: Option<u64>,
     /// The nodes of a partition with the promised shares of them, by its name.
     merged: HashMap<Box<str>, Merged>,
@@ -72,17 +72,17 @@ struct Promise {
 /// The nodes of a partition by one snapshot, with what was promised of them since.
 #[derive(Debug)]
 struct Merged {
-    /// The snapshot's.
+    /// The checksum of that snapshot.
     checksum: u64,
     nodes: Arc<Vec<SharedNode>>,
 }
 
-/// Whose promises count.
+/// The promises of all users count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// Everybody's.
+    /// The promises of all users count.
     All,
-    /// One user's alone.
+    /// Only the promises of this user count.
     Own(UserId),
 }
 
@@ -90,9 +90,9 @@ pub(crate) enum Whose {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Allowed {
     Yes,
-    /// What the user was promised before has to be confirmed first.
+    /// The user's earlier promises have to be confirmed first.
     AfterReading,
-    /// So many of the user's promised jobs did not come to be.
+    /// This many of the user's promised jobs did not come to be.
     NotTrusted(u32),
 }
 
@@ -116,7 +116,7 @@ impl PromiseTable {
 impl Promises {
     fn settle<B: AsRef<[u8]>>(&mut self, snapshot: &Snapshot<B>, now: UnixTime) {
         for promise in &mut self.promises {
-            // After the clock was set back it would count for as long as that was.
+            // After the clock was set back, a promise would count for as long as it was set back.
             promise.at = promise.at.min(now);
         }
         if self.settled.replace(snapshot.checksum()) == Some(snapshot.checksum()) {
@@ -211,7 +211,7 @@ impl Turn<'_> {
         let whole_nodes = has_whole_nodes.then_some(size.nodes);
         promises.push(Promise { at: self.now, user, partition: partition.name.into(), claims: *claims, reserved_at, whole_nodes, shares });
         let Some(given) = given else { return };
-        // Another partition may have the same nodes.
+        // Another partition may have the same nodes, so that its merged nodes are forgotten.
         merged.retain(|name, _| **name == *partition.name);
         if let Some(merged) = merged.get_mut(partition.name).filter(|merged| merged.checksum == snapshot.checksum()) {
             for place in &given.nodes {
@@ -241,7 +241,7 @@ impl Turn<'_> {
         merged.get(partition.name).map(|merged| merged.nodes.clone())
     }
 
-    /// The same with one user's shares alone.
+    /// Returns the nodes with the shares that were promised to one user alone.
     pub(crate) fn own_shared_nodes(
         &self,
         user: UserId,

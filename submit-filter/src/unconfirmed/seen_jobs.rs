@@ -6,10 +6,10 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::snapshot::SeenSubmission;
 use std::collections::BTreeMap;
 
-/// By how much slurmctld may note a submission earlier than the plugin's clock had it.
+/// By how many seconds slurmctld may note a submission earlier than the plugin's clock had it.
 const EARLIER: Seconds = Seconds(1);
 
-/// By how much later: slurmctld waits for its own locks in between.
+/// By how many seconds slurmctld may note it later, because it waits for its own locks in between.
 const LATER: Seconds = Seconds(10);
 
 /// How many jobs of each size were submitted in each second, by the number of CPUs and nodes.

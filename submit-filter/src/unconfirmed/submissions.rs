@@ -36,12 +36,12 @@ const MANY_USERS: usize = 16_384;
 const MOST_BYTES: usize = 16 << 20;
 const MOST_BYTES_OF_USER: usize = 1 << 20;
 
-/// For how long a submission counts that the queue does not show.
+/// How many seconds a submission counts that the queue does not show.
 const COUNTED: Seconds = Seconds(60);
 
 const HOUR: Seconds = Seconds(3_600);
 
-/// By how much the clock may be set back without hiding a submission.
+/// By how many seconds the clock may be set back without hiding a submission.
 const CLOCK_SET_BACK: Seconds = Seconds(60);
 
 /// The most repetitions of one submission by its client (`MAX_RETRIES` of src/sbatch/sbatch.c).
@@ -165,15 +165,15 @@ pub struct Arrival {
 /// How a submission was answered.
 #[derive(Debug)]
 pub struct Answered {
-    /// Who submitted it.
+    /// The user who submitted the job.
     pub asker: UserId,
-    /// Whose job it is.
+    /// The user whose job it is.
     pub owner: UserId,
     /// Whether it was let through; otherwise it is to be repeated.
     pub is_let_through: bool,
     /// The lines that its user was told.
     pub told: Vec<u64>,
-    /// Those of its fields that rules may ask for.
+    /// The fields of the submission that rules may ask for.
     pub fields: Option<Vec<(FieldNumber, OwnedValue)>>,
 }
 
@@ -258,7 +258,7 @@ impl SubmissionTable {
                 continue;
             }
             if entry.at <= known_since {
-                // Nothing is known of it, and nothing will be.
+                // Nothing is known of this submission, and nothing will be.
                 if entry.state == State::LetThrough && turn == 1 {
                     throttle.note(entry.asker, entry.at);
                 }
@@ -408,7 +408,7 @@ impl Entry {
     }
 }
 
-/// Where the entry with a number stands.
+/// Returns the place of the entry with this number.
 fn place(number: u64) -> usize {
     usize::try_from(number.saturating_sub(1) % MOST as u64).unwrap_or(0)
 }

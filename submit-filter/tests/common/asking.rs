@@ -25,7 +25,7 @@ pub fn ask(filter: Filter, state: &State, job: &mut Description, user: u32) -> (
     ask_after("", filter, state, job, user)
 }
 
-/// The same where another plugin has said something to the user before.
+/// Asks the filter after another plugin has said something to the user.
 pub fn ask_after(before: &str, filter: Filter, state: &State, job: &mut Description, user: u32) -> (Answer, String) {
     let mut message = if before.is_empty() { ptr::null_mut() } else { text(before) };
     let answer = {

@@ -119,7 +119,7 @@ impl Description {
         self
     }
 
-    /// The same as `--test-only` sends it.
+    /// Describes the job as `--test-only` sends it.
     pub fn only_tested(mut self) -> Description {
         self.0.alloc_sid = bindings::NO_VAL;
         self
@@ -219,7 +219,7 @@ impl Plugin {
         Plugin::built("libjob_submit_queuecast.so")
     }
 
-    /// The same source with a line that panics (`submit-filter/panicking`).
+    /// Returns the path of the same plugin with a line that panics (`submit-filter/panicking`).
     pub fn panicking_path() -> PathBuf {
         Plugin::built("libjob_submit_panicking.so")
     }
@@ -235,12 +235,12 @@ impl Plugin {
         Plugin::open_from(&Plugin::path())
     }
 
-    /// The same for the one that panics.
+    /// Opens the plugin that panics.
     pub fn open_panicking() -> Plugin {
         Plugin::open_from(&Plugin::panicking_path())
     }
 
-    /// The same for a plugin at a path.
+    /// Opens the plugin at a path.
     pub fn open_from(path: &Path) -> Plugin {
         use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_NOW};
         // SAFETY: loading libslurm and the plugin runs no code of theirs.
@@ -304,7 +304,7 @@ impl Site {
         Site::configured("")
     }
 
-    /// The same with this behind the state directory in its configuration.
+    /// Makes the site with these lines behind the state directory in its configuration.
     pub fn configured(behind: &str) -> Site {
         let directory = tempfile::tempdir().unwrap();
         let configuration = directory.path().join("queuecast.toml");

@@ -53,7 +53,7 @@ const PARTS: [(&str, &[&str]); 9] = [
 struct Replay {
     protocol: String,
     policy: String,
-    /// Without a policy.
+    /// The means without a policy.
     baseline: Means,
     ours: Means,
     changed: Changed,
@@ -126,8 +126,8 @@ fn check(replays: &Replays, model: &ModelLog, molding: &str, deferral: &str) -> 
     Ok(())
 }
 
-/// Without a policy the jobs run as they are in the log, and each policy changes some of the jobs,
-/// by both protocols.
+/// Checks that without a policy the jobs run as they are in the log, and that each policy changes
+/// some of the jobs, by both protocols.
 fn check_policies(model: &ModelLog, what: &str, replayed: &[Replay], policies: &str) -> anyhow::Result<()> {
     let run_s = swf::mean(&model.evaluated, |job| job.run_s);
     for (protocol, policy) in PROTOCOLS.into_iter().flat_map(|protocol| policies.split(',').map(move |policy| (protocol, policy))) {

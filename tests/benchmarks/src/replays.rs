@@ -69,7 +69,7 @@ impl Replays {
         self.output.join(format!("{name}-{what}.{extension}"))
     }
 
-    /// Where a file of all logs together goes.
+    /// Returns the path of a file of all logs together.
     pub(crate) fn common_file(&self, name: &str) -> PathBuf {
         self.output.join(name)
     }

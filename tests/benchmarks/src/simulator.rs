@@ -106,7 +106,7 @@ struct AllJobs {
 }
 
 impl Report {
-    /// As in [`Reference`].
+    /// Returns the means in the order and units of [`Reference`].
     fn means(&self) -> [f64; 3] {
         [self.mean_wait_s / 60.0, self.mean_response_s / 60.0, self.mean_bounded_slowdown]
     }

@@ -20,7 +20,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Of two lists of start times, job by job.
+    /// Compares two lists of start times, job by job.
     #[must_use]
     pub fn of(simulated: &[i64], real: &[i64]) -> Difference {
         let later: Vec<f64> = simulated.iter().zip(real).map(|(simulated, real)| (simulated - real) as f64).collect();

@@ -1,4 +1,4 @@
-//! The same submissions in the engine.
+//! Replays the same submissions in the engine.
 
 use super::{Happened, NODES, Site};
 use job_types::number::UserId;
@@ -15,7 +15,7 @@ use simulator::engine::{Backfill, Job, Machine, Order, Record, Scheduler, simula
 pub enum Replay {
     /// Slurm's order, and its schedulers with named nodes.
     Slurm,
-    /// The same with plans that count nodes.
+    /// Slurm's order, and its schedulers with plans that count nodes.
     #[strum(serialize = "slurm, by counting")]
     SlurmByCounting,
     /// EASY backfilling, first come first served.
@@ -29,7 +29,7 @@ impl Replay {
     /// All of them.
     pub const ALL: [Replay; 4] = [Replay::Slurm, Replay::SlurmByCounting, Replay::Easy, Replay::FirstCome];
 
-    /// Its name in tables.
+    /// Returns the name of the replay in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

@@ -112,7 +112,7 @@ fn parse(line: &str, site: &mut Site, log: &Log) -> Option<Happened> {
     };
     let seconds = |text: &str| Some(text.parse::<i64>().ok()? - site.epoch);
     let (submit_seconds, start_seconds, end_seconds) = (seconds(submit)?, seconds(start)?, seconds(end)?);
-    // Of a short job slurmdbd has the end before what was known at the start.
+    // For a short job, slurmdbd has the end before what was known at the start.
     if partition.is_empty() || limit.is_empty() {
         return None;
     }

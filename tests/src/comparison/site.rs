@@ -8,12 +8,14 @@ use simulator::engine::order::{Associations, PrioritySettings};
 /// Nodes of the cluster, of one CPU each.
 pub const NODES: u32 = 16;
 
-/// Of slurm.conf. Times are short because jobs are; what is not here has Slurm's default.
+/// Lines of slurm.conf. Times are short because jobs are; a setting that is not here has Slurm's
+/// default.
 const CONFIGURATION: [&str; 12] = [
     // The log then tells when the nodes of a job are free again.
     "DebugFlags=TraceJobs",
     "SlurmctldDebug=verbose",
-    // Without it Slurm forgets what a job has used since the last calculation when it ends.
+    // Without this setting, Slurm forgets at the end of a job what it has used since the last
+    // calculation.
     "AccountingStorageEnforce=limits",
     "PriorityType=priority/multifactor",
     "PriorityCalcPeriod=1",

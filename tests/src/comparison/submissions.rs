@@ -12,8 +12,8 @@ const SIZES: [u32; 14] = [1, 1, 1, 1, 2, 2, 2, 3, 4, 4, 6, 8, 12, 16];
 const RUN_SECONDS: (f64, f64) = (2.0, 30.0);
 /// The limit is at least so many and at most so many times the run time, rounded up to minutes.
 const LIMIT_FACTOR: (f64, f64) = (2.0, 12.0);
-/// For so long a job of mean size and run time keeps all nodes of the cluster busy, at a scale
-/// of 1.
+/// The seconds for which a job of mean size and run time keeps all nodes of the cluster busy, at a
+/// scale of 1.
 const WORK_SECONDS: f64 = 2.9;
 /// The users who submit, their accounts, and their shares of the jobs.
 const USERS: [(&str, &str, f64); 4] =
@@ -40,9 +40,9 @@ pub struct Submission {
     pub qos: &'static str,
 }
 
-/// So many jobs, always the same for a seed. `scale` multiplies their run times and the time
-/// between them; `load` is what is submitted over what the cluster can do meanwhile: above 1 the
-/// queue grows as long as jobs come.
+/// Makes `jobs` submissions, always the same for a seed. `scale` multiplies the run times and the
+/// times between submissions. `load` is what is submitted over what the cluster can do meanwhile:
+/// above 1, the queue grows as long as jobs come.
 #[must_use]
 pub fn submissions(jobs: usize, seed: u64, scale: f64, load: f64) -> Vec<Submission> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -20,7 +20,7 @@ pub struct Page {
 pub enum Block {
     /// Commands, with what they print.
     Console(Vec<Shown>),
-    /// Another one, by its language.
+    /// Another block, by its language.
     Other {
         /// Empty where it has none.
         language: String,

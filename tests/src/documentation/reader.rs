@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         self.read_after(page, || {});
     }
 
-    /// The same, with something that is done before each command.
+    /// Does what a page says, and calls `before` before each command.
     ///
     /// # Panics
     /// Where a command fails, or does not print what is quoted.

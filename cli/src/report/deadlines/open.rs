@@ -33,8 +33,9 @@ pub(super) struct OpenJob {
 }
 
 impl OpenJob {
-    /// Of a job that was admitted and has not ended. A job that waits is expected to start when the
-    /// plan of the queue says, and to run for as long as was forecast when it was submitted.
+    /// Reports on a job that was admitted and has not ended. A waiting job is expected to start
+    /// when the plan of the queue says, and to run for as long as was forecast when it was
+    /// submitted.
     fn of(job: &QueuedJob, partition: &str, expected_starts: &BTreeMap<JobId, i64>, now: UnixTime) -> Option<Self> {
         let state = match job.state {
             JobState::Pending | JobState::Requeued => "waiting",
@@ -63,18 +64,18 @@ impl OpenJob {
         })
     }
 
-    /// Its number and user for people.
+    /// Returns the number and the user of the job, for people.
     pub(super) fn job_and_user(&self) -> [String; 2] {
         [self.job_id.to_string(), self.user_name.clone().unwrap_or_else(|| self.user.to_string())]
     }
 
-    /// By when its time limit ends it, for people; it may be suspended.
+    /// Returns when the job's time limit ends it, for people; the job may be suspended.
     pub(super) fn latest_end(&self) -> Option<UnixTime> {
         self.latest_end.map(UnixTime)
     }
 }
 
-/// Those in the queue, the next to fall due first.
+/// Returns the admitted jobs in the queue, the next to fall due first.
 pub(super) fn open_jobs(
     queued: &[(&QueuedJob, &str)],
     installation: &Installation,

@@ -39,7 +39,7 @@ impl AdmittedJob {
         self.given.promised()
     }
 
-    /// Its user, by name where that is known.
+    /// Returns the job's user, by name if that is known.
     pub(super) fn user(&self) -> String {
         self.user_name.clone().unwrap_or_else(|| self.user.to_string())
     }

@@ -10,20 +10,20 @@ use crate::installation::Installation;
 use crate::selection::Selection;
 use crate::user;
 
-/// In the place of users beyond the most that are told apart, and of what is not known.
+/// The name for users beyond the most that are told apart, and for what is not known.
 const OTHERS: &str = "(others)";
 
 /// What was refused in a stretch of the past, by partition, rule and user.
 #[derive(Debug)]
 pub(super) struct RefusedJobs {
     counts: Vec<(Refused, u64)>,
-    /// From when on whole days are counted.
+    /// The time from which whole days are counted.
     pub(super) since: UnixTime,
 }
 
 impl RefusedJobs {
-    /// Those of the partitions and days that are asked for; `None`, with a note, where they can't
-    /// be read.
+    /// Reads what was refused in the requested partitions and days. Returns `None` and adds a note
+    /// if that can't be read.
     pub(super) fn of(
         installation: &Installation,
         past: Past,

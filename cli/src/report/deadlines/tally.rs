@@ -25,7 +25,7 @@ pub(super) struct Counts {
     pub(super) open: u64,
     /// The probability that was promised, in the mean of those kept and missed that have one.
     pub(super) promised: Option<f64>,
-    /// Of those kept and missed.
+    /// The part of the kept and missed deadlines that was kept; `None` if there are none.
     pub(super) kept_part: Option<f64>,
     /// The interval of `kept_part`.
     #[serde(flatten)]
@@ -66,8 +66,8 @@ pub(super) fn all<'a>(jobs: impl Iterator<Item = &'a AdmittedJob>, refused: Opti
     Counts::of(None, &jobs.collect::<Vec<_>>(), refused, now)
 }
 
-/// By what `name` says of each, in the order of the names, with how many were refused of each name,
-/// where that is known.
+/// Counts jobs by what `name` says of each, in the order of the names, with how many were refused
+/// under each name, if that is known.
 pub(super) fn by<'a>(
     jobs: impl Iterator<Item = &'a AdmittedJob>,
     refused: Option<&BTreeMap<String, u64>>,

@@ -23,7 +23,8 @@ pub(super) struct EndedReservation {
     pub(super) used_node_seconds: i64,
 }
 
-/// Those of a stretch of the past. A job that was requeued has several records and one promise.
+/// The reservations that ended in a period, one entry for each job and time at which its
+/// reservation was given. A requeued job has several accounting records and one entry.
 #[derive(Debug, Default)]
 pub(super) struct EndedReservations(BTreeMap<(JobId, UnixTime), EndedReservation>);
 
@@ -47,7 +48,8 @@ impl EndedReservations {
             required_node_seconds: 0,
             used_node_seconds: 0,
         });
-        // Of several runs the first decides, which is the only one that can have been in time.
+        // If one of several runs was in time, the reservation was kept. Only the first run can have
+        // been in time.
         known.kept = match (known.kept, kept) {
             (Some(one), Some(other)) => Some(one || other),
             (one, other) => one.or(other),
@@ -56,7 +58,7 @@ impl EndedReservations {
         known.required_node_seconds += nodes * (used - held).0;
     }
 
-    /// Those that were kept or missed.
+    /// Returns the reservations whose outcome is known: kept or missed.
     pub(super) fn reservations(&self) -> impl Iterator<Item = &EndedReservation> {
         self.0.values().filter(|reservation| reservation.kept.is_some())
     }

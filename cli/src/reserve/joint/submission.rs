@@ -32,7 +32,7 @@ pub(super) struct Submitted {
 }
 
 impl Submitted {
-    /// In a line for people.
+    /// Returns the submission in a line for people.
     pub(super) fn text(&self) -> String {
         match self.job {
             None => "refused".to_owned(),

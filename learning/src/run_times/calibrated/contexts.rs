@@ -1,4 +1,5 @@
-//! Which past jobs a run time may be like: from the same request of the same user to all jobs.
+//! The contexts of past jobs that a run time may be like: from the same request of the same user to
+//! all jobs.
 
 use crate::run_times::ArrivingJob;
 use arrayvec::ArrayVec;
@@ -76,7 +77,7 @@ struct Run {
 /// The latest run times of a context.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Latest {
-    /// As a ring: the next place to write is `count` modulo [`MEMORY`].
+    /// A ring of runs: the next place to write is `count` modulo [`MEMORY`].
     runs: ArrayVec<Run, MEMORY>,
     count: usize,
     /// The number of the job that ended in it last, of all jobs.

@@ -97,7 +97,7 @@ impl RunTimeDistribution {
         let mut skipped = 0.0;
         for (first, last, less, up_to) in self.bins() {
             let probability = up_to - less;
-            // Of the range's own ends, what is negligible adds its probability but no length.
+            // A negligible bin adds its probability to the next range, but does not make it longer.
             if probability < NEGLIGIBLE {
                 skipped += probability;
                 continue;

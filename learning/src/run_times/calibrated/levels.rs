@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 const STEPS: usize = 100;
 /// A job loses a part of its weight with every later one: after some 3,300 jobs it weighs `1/e`.
 const FADING: f64 = 0.999_7;
-/// So many jobs count as having been right at each step before any job was seen.
+/// The number of jobs that count as having been right at each step before any job was seen.
 const PRIOR_JOBS: f64 = 1.0;
-/// The correction is renewed after so many jobs.
+/// The number of jobs after which the correction is renewed.
 const RENEWAL: u32 = 20;
 
-/// How often run times lay at which level. Maps a level of the uncorrected distribution to the part
-/// of run times that lay below it.
+/// Counts of the levels at which run times lay. They map a level of the uncorrected distribution to
+/// the part of run times that lay below it.
 #[serde_with::serde_as]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Levels {
@@ -26,8 +26,8 @@ pub(super) struct Levels {
 impl Levels {
     /// Levels before any run time was seen, all equal to their nominal values.
     pub(super) fn new() -> Levels {
-        // As much as a long history of jobs that lay evenly, so that the first jobs do not change
-        // everything.
+        // The counts weigh as much as those of a long history of jobs that lay evenly, so that the
+        // first jobs do not change everything.
         Levels { jobs: [20.0; STEPS], corrected: std::array::from_fn(|step| step as f64 / STEPS as f64), since_renewal: 0 }
     }
 

@@ -52,7 +52,7 @@ pub(super) struct View {
     pub(super) has_limit: bool,
 }
 
-/// Where a run time lies, seen from its job.
+/// The place of a run time, seen from its job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Bin(usize),

@@ -32,7 +32,7 @@ const MOST_RANGES: usize = 25;
 /// history holds (V).
 const LIKE_JOBS: usize = 15_000;
 
-/// Which seconds of a distribution belong to its set of ranges.
+/// Says which seconds of a distribution belong to its set of ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RangeSetRule {
     /// A second belongs to the set if it is this many times as probable as it would be if the run
@@ -137,7 +137,7 @@ impl Calibrated {
             return None;
         }
         let size = Size { nodes: count, cpus: count };
-        // Which quality of service it is in and when it arrives makes no difference.
+        // The quality of service and the time of arrival make no difference.
         let submitted = WaitingJob { user, account, partition, qos: QosIndex::UNKNOWN, size, limit, eligible: UnixTime(0) };
         let job = ArrivingJob { id: u32::MAX, submitted, occupied_cpus: size.cpus };
         Some(self.distribution(&job)?.summary(MOST_RANGES))

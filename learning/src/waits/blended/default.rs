@@ -19,7 +19,8 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 /// How far one outcome moves a level of the bounds.
 const LEVEL_STEP: f64 = 0.005;
 
-/// How much is kept, and how often what is renewed. The same for every log and cluster.
+/// How many jobs and outcomes the predictor keeps, and how often it is renewed. The settings are
+/// the same for every log and cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Fewest started jobs to train on.
@@ -80,7 +81,7 @@ struct Pending {
     /// Its bounds; `None` where it had none.
     #[serde_as(as = "Option<[_; PERCENTILES]>")]
     bounds_s: Option<[u32; PERCENTILES]>,
-    /// Which bounds it has outwaited, by bits.
+    /// The bounds that the job has outwaited, one bit for each knot of [`KNOTS`].
     missed: u16,
 }
 
@@ -227,7 +228,7 @@ impl BlendedWaits {
 
     fn score(&mut self, pending: &Pending, wait_s: f32) {
         let Some(bounds_s) = pending.bounds_s else { return };
-        // Where the wait lies in the forecast distribution: anywhere between these two, because
+        // The wait lies anywhere between these two parts of the forecast distribution, because
         // waits are whole seconds and many are equal.
         let below = bounds_s.partition_point(|bound_s| (*bound_s as f32) < wait_s) as f64 / 100.0;
         let up_to = (bounds_s.partition_point(|bound_s| *bound_s as f32 <= wait_s) + 1) as f64 / 100.0;

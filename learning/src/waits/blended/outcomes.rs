@@ -16,7 +16,7 @@ pub(super) struct ForecastOutcome {
     pub(super) wait_s: f32,
 }
 
-/// In how many parts the outcomes are split by what was forecast.
+/// The number of parts into which the outcomes are split by what was forecast.
 const PARTS: usize = 32;
 
 /// Fewest outcomes in a part.

@@ -22,12 +22,12 @@ fn error_s(outcomes: &[ForecastOutcome], weights: &Weights) -> f64 {
     errors.sum()
 }
 
-/// From `weights` on, moves shares between members for as long as that makes the absolute error on
+/// Moves shares between the members of `weights` for as long as that makes the absolute error on
 /// the outcomes smaller.
 pub(super) fn renewed(mut weights: Weights, outcomes: &[ForecastOutcome]) -> Weights {
     let mut least = error_s(outcomes, &weights);
     for share in MOVES {
-        // Each round is an improvement, so that this ends; the bound is for the unforeseen.
+        // Each round is an improvement, so that the loop ends; the bound is for the unforeseen.
         for _ in 0..200 {
             let mut best = None;
             for from in 0..MEMBERS {

@@ -9,9 +9,9 @@
 /// The quantiles at whose bounds changes are looked for.
 pub(super) const LEVELS: [f64; 3] = [0.5, 0.75, 0.95];
 
-/// Of the runs above a quantile in a series that does not change, at most this part is as long as a
-/// rare one. The publications name no such part in general; this one gives the three in a row that
-/// they name for independent observations and the 0.95 quantile.
+/// At most this part of the runs above a quantile, in a series that does not change, is as long as
+/// a rare one. The publications name no such part in general; this one gives the three in a row
+/// that they name for independent observations and the 0.95 quantile.
 #[cfg(test)]
 const RARE: f64 = 0.01;
 

@@ -132,7 +132,7 @@ impl Division {
         self.cut(upper, above, effective, depth + 1, parts);
     }
 
-    /// How much a cut along one axis gains at best, and the last value below it.
+    /// Returns how much the best cut along one axis gains, and the last value below it.
     fn best_cut(self, delays: &mut [Delay], all: Sums, value: impl Fn(&Delay) -> u32) -> (f64, u32) {
         delays.sort_by_key(&value);
         let whole = all.cost();

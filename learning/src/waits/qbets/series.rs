@@ -69,7 +69,7 @@ impl PercentileRanks {
 /// from 1 - q^n >= C on.
 pub(super) fn fewest_observations(quantile: f64, confidence: f64) -> usize {
     let fewest = ((1.0 - confidence).ln() / quantile.ln()).ceil().max(1.0) as usize;
-    // Where q^n comes out at 1 - C but for rounding, the exact rank decides.
+    // If q^n comes out at 1 - C but for rounding, the exact rank decides.
     if upper_bound_rank(fewest, quantile, confidence).is_some() { fewest } else { fewest + 1 }
 }
 
@@ -106,11 +106,11 @@ struct Window {
     ascending: Vec<u32>,
     /// Observations above the bound since one was not.
     above: u16,
-    /// From how many on they are a rare event, by what was known before the first of them: the
-    /// change itself would look like autocorrelation.
+    /// The number of observations in a row above the bound from which on they are a rare event, by
+    /// what was known before the first of them: the change itself would look like autocorrelation.
     rare: u16,
-    /// How many of its oldest observations are from before the change: they leave as others come,
-    /// so that the window is no longer than a bound needs until all are from after it.
+    /// The number of oldest observations that are from before the change. They leave as others
+    /// come, so that the window is no longer than a bound needs until all are from after it.
     outdated: usize,
 }
 
@@ -279,8 +279,8 @@ impl Series {
         if let Some(rank) = rank {
             return window.ascending.get(rank - 1).copied();
         }
-        // Since the change there are too few for this quantile: so many as it needs, whose largest
-        // is the bound.
+        // Since the change there are too few waits for this quantile. The bound is the largest of
+        // as many as it needs.
         let fewest = fewest_observations(quantile, confidence);
         if fewest > self.waits_s.len() { None } else { self.waits_s.iter().rev().take(fewest).max().copied() }
     }
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_bound_is_the_observation_of_the_binomial_rank() {
-        // Of ten observations the ninth bounds the median at 95 %; the 95th percentile needs 59.
+        // The ninth of ten observations bounds the median at 95 %; the 95th percentile needs 59.
         let ten = series([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
         assert_eq!(ten.bound_s(0.5, 0.95), Some(9));
         assert_eq!(ten.bound_s(0.95, 0.95), None);

@@ -11,15 +11,15 @@ use crate::forecasts::forecast::Forecaster;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 
-/// For how long what is proposed can be taken, because whoever reads it needs time to type: a
-/// deadline is proposed so much later than the rule demands, and a size or a time limit is tried
-/// against a deadline so much earlier.
+/// How long a proposal stays possible, because whoever reads it needs time to type. A deadline is
+/// proposed so much later than the rule demands, and a size or a time limit is tried against a
+/// deadline so much earlier.
 pub(super) const TIME_TO_TAKE: Seconds = Seconds(120);
 
 /// Most other sizes that are tried, the nearest first.
 const MOST_SIZES: usize = 8;
 
-/// What could be had; each by itself.
+/// The changes that would each, by itself, have the job admitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Alternatives {
     /// The earliest deadline that can be kept, of those that were tried.
@@ -114,7 +114,7 @@ where
                 too_little = middle;
             }
         }
-        // What is proposed is later than that.
+        // The deadline that is proposed is later by the time to take it, and has to do as well.
         is_enough(enough + TIME_TO_TAKE.0).then_some(now + Seconds(enough))
     }
 

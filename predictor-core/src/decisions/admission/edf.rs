@@ -6,7 +6,8 @@ use crate::decisions::{Candidate, DerivedInputs, LIMIT_ROUNDING};
 use job_types::policy::Admission;
 use job_types::time::UnixTime;
 
-/// By the time limit of the job, which is its user's estimate; a job without one has none.
+/// Admits a job whose time limit, as its user's estimate, ends by the deadline. A job without a
+/// limit is not admitted.
 pub(super) fn admission<F>(
     context: &DerivedInputs<'_, F>,
     decided: Option<&Candidate>,

@@ -52,7 +52,7 @@ pub enum NotAdmitted {
     Obstacle(StartBlocker),
     /// Its time limit does not fit before the deadline, even if it starts at once.
     BeyondLimit {
-        /// What could be had.
+        /// The changes that would have the job admitted.
         alternatives: Alternatives,
     },
     /// It is not likely enough to be done in time.
@@ -61,7 +61,7 @@ pub enum NotAdmitted {
         probability: f64,
         /// The probability that is wanted.
         wanted: f64,
-        /// What could be had.
+        /// The changes that would have the job admitted.
         alternatives: Alternatives,
     },
     /// Nothing is known of waits here.
@@ -70,9 +70,9 @@ pub enum NotAdmitted {
     NoShare {
         /// How many nodes it needs.
         nodes: u32,
-        /// How many have such a share.
+        /// The number of nodes that have such a share.
         suitable: u32,
-        /// What could be had.
+        /// The changes that would have the job admitted.
         alternatives: Alternatives,
     },
 }
@@ -133,8 +133,8 @@ impl fmt::Display for NotAdmitted {
 }
 
 impl NotAdmitted {
-    /// The same with what could be had in its place, where a deadline, a size or a time limit
-    /// decides.
+    /// Adds the alternatives to a refusal that a deadline, a size or a time limit decided. Other
+    /// refusals stay as they are.
     fn with(self, found: impl FnOnce() -> Alternatives) -> NotAdmitted {
         match self {
             NotAdmitted::BeyondLimit { .. } => NotAdmitted::BeyondLimit { alternatives: found() },
@@ -144,7 +144,7 @@ impl NotAdmitted {
         }
     }
 
-    /// What could be had in its place.
+    /// Returns the changes that would have the job admitted.
     #[must_use]
     pub fn alternatives(&self) -> Alternatives {
         match self {
@@ -194,7 +194,8 @@ fn left<F>(context: &DerivedInputs<'_, F>) -> Option<LeftToSlurm> {
     match submission.tie {
         Some(FixedSizeReason::Heterogeneous) => Some(LeftToSlurm::Heterogeneous),
         _ if submission.chooses_clusters => Some(LeftToSlurm::ChoosesClusters),
-        // By time limits alone, what holds for one of its jobs holds for each.
+        // For a rule that goes by time limits alone, what holds for one job of an array holds for
+        // each.
         _ if submission.is_array && rule != Admission::Edf => Some(LeftToSlurm::Array),
         _ if !shares_nodes(context) => None,
         Some(tie @ (FixedSizeReason::NodeList | FixedSizeReason::SeveralPartitions | FixedSizeReason::CountedFeatures)) => {

@@ -75,7 +75,8 @@ struct Prospect {
     start: UnixTime,
 }
 
-/// By the plan of the queue, or by the wait that is forecast for the job as it was decided.
+/// Admits a job by the plan of the queue, or else by the wait that is forecast for it as it was
+/// decided.
 pub(super) fn admission<F>(context: &DerivedInputs<'_, F>, decided: Option<&Candidate>, deadline: UnixTime) -> Result<Admitted, NotAdmitted>
 where
     F: Forecaster,
@@ -93,7 +94,7 @@ where
         }
     };
     if probability < asked {
-        // For people, in whole percent.
+        // The message shows probabilities to people in whole percent.
         let wanted = if asked > wanted { (asked * 100.0).ceil() / 100.0 } else { wanted };
         return Err(NotAdmitted::Unlikely { probability, wanted, alternatives: Alternatives::default() });
     }
@@ -106,8 +107,8 @@ where
 #[derive(Debug)]
 pub(in crate::decisions) struct DeadlinePlan {
     history: DeadlineHistory,
-    /// From when on how many CPUs are free, with what was claimed in its place, or without it where
-    /// there is never room for it.
+    /// The number of CPUs that are free from each time on. What was claimed since is in its place,
+    /// or left out if there is never room for it.
     steps: Vec<(UnixTime, u32)>,
     /// The jobs that were admitted to the partition.
     admitted: Vec<PromisedJob>,

@@ -17,9 +17,9 @@ use job_types::time::{Seconds, UnixTime};
 /// The nodes that an admitted job is given a share of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenShare {
-    /// Their places among the partition's nodes that jobs share, ascending.
+    /// The places of the nodes among those of the partition that jobs share, ascending.
     pub nodes: Vec<u32>,
-    /// What the job adds to each.
+    /// What the job adds to each of the nodes.
     pub job: SharingJob,
     /// How long it runs by its user's estimate with its CPUs to itself.
     pub estimate: Seconds,

@@ -18,8 +18,9 @@ use job_types::policy::Admission;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 
-/// Of how many nodes what could be had is looked for, for each that the job needs: those that have
-/// most left. Looking at all, as often as that asks, would keep slurmctld waiting.
+/// The number of nodes, for each that the job needs, on which alternatives are looked for: those
+/// with the most power left. Looking at all nodes for each alternative would keep slurmctld
+/// waiting.
 const ASKED_NODES: usize = 16;
 
 /// A job with a deadline that asks for a share of nodes.

@@ -51,13 +51,14 @@ pub struct Threshold<'a> {
     wanted: f64,
     /// The one that is asked of a forecast, by how promises were kept.
     asked: f64,
-    /// So many standard deviations above its mean a normal distribution has that.
+    /// The number of standard deviations above its mean below which a normal distribution lies with
+    /// the probability that is asked.
     deviations: f64,
     history: &'a DeadlineHistory,
 }
 
 impl<'a> Threshold<'a> {
-    /// For a probability that is wanted, by what jobs with deadlines have taught.
+    /// Builds the bar for a wanted probability from what jobs with deadlines have taught.
     #[must_use]
     pub fn new(wanted: f64, history: &'a DeadlineHistory) -> Self {
         let asked = history.asked(wanted);
@@ -76,7 +77,7 @@ impl<'a> Threshold<'a> {
         self.history
     }
 
-    /// What is told of a forecast probability.
+    /// Returns the probability that users are told for a forecast one.
     fn told(&self, probability: f64) -> f64 {
         self.history.corrected(probability, self.wanted)
     }
@@ -100,19 +101,19 @@ impl<'a> Threshold<'a> {
 /// Whether there are nodes for a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OnTimeProbability {
-    /// There are.
+    /// There are enough nodes for the job.
     Taken {
         /// The probability with which all on the worst of them are done in time.
         probability: f64,
     },
     /// It would not even be likely enough with its CPUs to itself.
     Unlikely {
-        /// The probability of that.
+        /// The probability that the job alone is done in time.
         probability: f64,
     },
-    /// There are too few.
+    /// Too few nodes are likely enough to have all their jobs done in time.
     TooFewNodes {
-        /// How many there are.
+        /// The number of such nodes.
         suitable: u32,
     },
 }
@@ -208,7 +209,8 @@ fn below(deviations: f64) -> f64 {
     erfc(-deviations / SQRT_2) / 2.0
 }
 
-/// So many standard deviations above its mean a normal distribution has the probability.
+/// Returns the number of standard deviations above its mean below which a normal distribution lies
+/// with the probability.
 fn deviations(probability: f64) -> f64 {
     let (mut low, mut high) = (-MOST_DEVIATIONS, MOST_DEVIATIONS);
     // Halved until nothing is left of the difference but rounding.
@@ -231,7 +233,8 @@ mod tests {
 
     const NOW: UnixTime = UnixTime(1_000);
 
-    /// What of `nodes` a job gets that has 1,000 s, with a probability of 0.9.
+    /// Returns the nodes that a job with a deadline in 1,000 s gets if a probability of 0.9 is
+    /// wanted.
     fn chosen(nodes: &[NodeLoad], run_times: &[(f64, f64)], count: usize) -> (OnTimeProbability, Vec<u32>) {
         let mut chosen = vec![7; 3];
         let history = DeadlineHistory::default();

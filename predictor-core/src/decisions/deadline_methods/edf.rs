@@ -46,7 +46,7 @@ pub enum Selected {
     Refused,
 }
 
-/// Where a job comes into a queue that ascends by [`Queued::order`].
+/// Returns the place at which a job enters a queue that ascends by [`Queued::order`].
 #[must_use]
 pub fn place(queue: &[Queued], job: &Queued) -> usize {
     queue.partition_point(|other| other.order() < job.order())

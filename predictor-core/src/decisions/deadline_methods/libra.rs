@@ -20,8 +20,8 @@ pub fn admit(nodes: &[NodeLoad], job: &Newcomer, chosen: &mut Vec<u32>) -> bool 
     admit_among(count, |place| nodes.get(place as usize).copied(), job, chosen)
 }
 
-/// The same of `count` nodes whose loads are computed as they are looked at; of a node that is out
-/// of the question there is none.
+/// Chooses nodes as [`admit`] does, from `count` nodes whose loads are computed as they are looked
+/// at. `load` returns `None` for a node that is out of the question.
 pub fn admit_among(count: u32, load: impl Fn(u32) -> Option<NodeLoad>, job: &Newcomer, chosen: &mut Vec<u32>) -> bool {
     chosen.clear();
     // The loads are computed once for each node, and not again for each comparison.

@@ -52,8 +52,8 @@ pub fn admit(nodes: &[NodeLoad], job: &Newcomer, now: UnixTime, chosen: &mut Vec
     admit_among(count, |place| nodes.get(place as usize).copied(), job, now, chosen)
 }
 
-/// The same of `count` nodes whose loads are computed as they are looked at; of a node that is out
-/// of the question there is none.
+/// Chooses nodes as [`admit`] does, from `count` nodes whose loads are computed as they are looked
+/// at. `load` returns `None` for a node that is out of the question.
 pub fn admit_among(count: u32, load: impl Fn(u32) -> Option<NodeLoad>, job: &Newcomer, now: UnixTime, chosen: &mut Vec<u32>) -> bool {
     chosen.clear();
     let without_risk = (0..count).filter(|place| load(*place).is_some_and(|node| has_no_risk(&node, job, now)));

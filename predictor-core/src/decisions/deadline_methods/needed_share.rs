@@ -51,7 +51,7 @@ impl NeededShare {
         NeededShare { mean, variance: (square / sum - mean * mean).max(0.0) }
     }
 
-    /// That of so many CPUs, of each of which this much is needed.
+    /// Returns the share that a job needs of `cpus` CPUs together if it needs this share of each.
     #[must_use]
     pub fn of_cpus(self, cpus: u32) -> NeededShare {
         let cpus = f64::from(cpus);
@@ -69,7 +69,7 @@ mod tests {
         let share = |done, left| NeededShare::of(&run_times, Seconds(done), Seconds(left));
         assert_eq!(share(0, 1_000).mean, 0.25);
         assert!((share(0, 1_000).variance - (0.5 * 0.01 + 0.25 * 0.09 + 0.25 * 0.25 - 0.0625)).abs() < 1e-12);
-        // Those that it has outlived are none any more: 200 or 400 s remain.
+        // The run time of 100 s is outlived and does not count any more: 200 or 400 s remain.
         assert!((share(100, 1_000).mean - 0.3).abs() < 1e-12 && (share(100, 1_000).variance - 0.01).abs() < 1e-12);
         assert_eq!(share(500, 1_000), NeededShare::sure(0.05), "a tenth of the longest remains of what was outlived");
         assert_eq!((share(0, 50), share(0, 0)), (NeededShare::sure(1.0), NeededShare::sure(1.0)));

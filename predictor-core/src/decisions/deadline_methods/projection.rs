@@ -87,8 +87,8 @@ pub fn stretched_once(claims: &[Claim], spare: SparePower, delays: &mut [f64]) {
     }
 }
 
-/// By how much an end is behind the deadline, both in seconds from now: nothing but rounding is
-/// none.
+/// Returns by how many seconds an end is behind the deadline, both in seconds from now. A
+/// difference that is only rounding counts as 0.
 fn delay(end_s: f64, remaining_deadline_s: f64) -> f64 {
     let delay = end_s - remaining_deadline_s;
     if delay > remaining_deadline_s.abs() * 1e-9 { delay } else { 0.0 }
@@ -128,9 +128,9 @@ mod tests {
         }
     }
 
-    /// By hand: shares of 0.8 and 0.6 add up to 1.4. The first ends at 140; until then the second
-    /// has done 60, and the 60 that remain need more than the node for the other 60: it ends at
-    /// 80 + 120 = 200.
+    /// Computed by hand: shares of 0.8 and 0.6 add up to 1.4. The first job ends at 140; until then
+    /// the second has done 60, and the 60 that remain need more than the node for the other 60: it
+    /// ends at 80 + 120 = 200.
     #[test]
     fn the_first_is_delayed_by_what_is_too_much_and_the_second_by_what_then_is() {
         for spare in [SparePower::Given, SparePower::Kept] {

@@ -5,8 +5,8 @@ use super::share::Claim;
 /// A standard deviation of deadline delays up to this, over their mean, is one of rounding.
 const ROUNDING: f64 = 1e-7;
 
-/// How much a delay weighs against the time that was left until the deadline (equation 4): 1 for a
-/// job in time. Without bound for a job whose deadline has passed, for which the equation has no
+/// Returns how much a delay weighs against the time that was left until the deadline (equation 4):
+/// 1 for a job in time, infinity for a job whose deadline has passed, for which the equation has no
 /// value.
 #[must_use]
 pub fn deadline_delay(delay_s: f64, claim: &Claim) -> f64 {
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(deadline_delay(0.0, &claim(10.0)), 1.0);
     }
 
-    /// By hand: 5 and 3 have the mean 4, and both are 1 away from it.
+    /// Computed by hand: 5 and 3 have the mean 4, and both are 1 away from it.
     #[test]
     fn the_risk_is_the_standard_deviation_of_the_deadline_delays() {
         let risk = Risk::of(&[claim(5.0), claim(10.0)], &[20.0, 20.0]);

@@ -1,4 +1,4 @@
-//! Where a plan of the queue has room for a job with a deadline.
+//! The times at which a plan of the queue has room for a job with a deadline.
 
 use crate::forecasts::promised_job::PromisedJob;
 use job_types::time::{Seconds, UnixTime};
@@ -10,14 +10,15 @@ pub struct Room {
 }
 
 impl Room {
-    /// Where at least `cpus` are free from `now` on, by steps that say from when on how many are.
+    /// Returns the times from `now` on at which at least `cpus` are free. Each step says how many
+    /// are free from a time on.
     #[must_use]
     pub fn of(steps: &[(UnixTime, u32)], now: UnixTime, cpus: u64) -> Room {
         Room::where_free(steps.iter().map(|(at, free)| (*at, u64::from(*free))), now, cpus)
     }
 
-    /// The same for a job that goes before those that give way to it: where these wait, their CPUs
-    /// are free for it.
+    /// Returns the room for a job that goes before other jobs, which give way to it: while they
+    /// wait, their CPUs are free for it.
     ///
     /// What they give is rounded to the steps, so that none is given for longer than it is planned
     /// to be used. Takes the number of jobs times the logarithm of that of the steps.

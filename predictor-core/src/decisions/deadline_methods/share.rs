@@ -33,7 +33,7 @@ impl Claim {
     /// Whether its deadline has passed.
     #[must_use]
     pub fn is_late(&self) -> bool {
-        // What is no number is taken for the worse.
+        // A remaining time that is no number counts as a deadline that has passed.
         self.remaining_deadline_s <= 0.0 || self.remaining_deadline_s.is_nan()
     }
 }

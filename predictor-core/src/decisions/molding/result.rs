@@ -30,7 +30,7 @@ pub enum NotMolded {
     AlreadyBest,
     /// Another size is forecast to finish sooner, and not by so much that it would be worth it.
     GainTooSmall {
-        /// That size.
+        /// The number of nodes or CPUs of the other size.
         count: u32,
         /// Its unit.
         unit: Unit,
@@ -38,7 +38,7 @@ pub enum NotMolded {
         written: Seconds,
         /// Forecast response at that size.
         other: Seconds,
-        /// What it has to gain.
+        /// The least that a change has to gain.
         least: LeastGain,
     },
     /// The site molds none in this partition.

@@ -1,4 +1,4 @@
-//! Which sizes are tried, and what the submission asks for at another size.
+//! The sizes that molding tries, and what the submission asks for at another size.
 
 use super::super::DerivedInputs;
 use super::super::submission::Submission;

@@ -31,7 +31,7 @@ pub(super) fn at_once<F: QueueForecaster>(
     job: &Reservable<'_, F>,
     ahead: Seconds,
 ) -> Option<TrajectoryPoint> {
-    // What asks for certain nodes may find others free.
+    // A job that asks for certain nodes may find only others free.
     if !(LEAST_AHEAD..=NEAR).contains(&ahead) || context.submission.placement.is_some() {
         return None;
     }

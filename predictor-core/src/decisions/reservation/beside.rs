@@ -73,11 +73,11 @@ pub(super) fn most_padding(
 }
 
 impl<F> Reservable<'_, F> {
-    /// The same job for a reserved time in a partition, with no more padding than there is room for
-    /// beside Slurm's reservations there, and which of them forbids more padding where one does.
+    /// Returns the job with no more padding than fits beside Slurm's reservations in a partition at
+    /// a reserved time, and the reservation that forbids more padding if there is one.
     ///
     /// # Errors
-    /// As [`most_padding`]: what leaves no room at the reserved time.
+    /// The reservation that leaves no room at the reserved time, as in [`most_padding`].
     pub fn beside(&self, partition: &Partition<'_>, reserved: UnixTime) -> Result<(Self, Option<SlurmReservation>), SlurmReservation> {
         let own_limit = self.shape.limit.unwrap_or(Seconds::ZERO);
         let most = most_padding(partition, self.shape.size, reserved, own_limit)?;

@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn a_wait_that_is_certain_costs_the_same_at_the_most_and_in_the_mean() {
-        // Each wait is none: the job is eligible one step of 30 s before its time.
+        // Every wait is 0 s, and the job becomes eligible one step of 30 s before its reserved
+        // time.
         let cost = cost(|_| 0, 0.9, EarlyStart::Wait);
         assert_eq!(cost, ReservationCost { most_node_seconds: 120, expected_node_seconds: 120 });
     }

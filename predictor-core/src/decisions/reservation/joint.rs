@@ -30,12 +30,13 @@ pub struct JointOption {
 /// The cheapest set of reservations that is likely enough, at most one on each cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointReservation {
-    /// For each cluster the place of what was chosen among its options; `None` for no reservation.
+    /// For each cluster, the place among its options of the reservation that was chosen; `None` if
+    /// none was chosen there.
     pub chosen: Vec<Option<usize>>,
     /// The probability that at least one of them is kept, where clusters do not depend on each
     /// other.
     pub probability: f64,
-    /// What they cost together, in node-seconds.
+    /// The cost of the chosen reservations together, in node-seconds.
     pub node_seconds: u64,
 }
 
@@ -48,7 +49,7 @@ struct Partial {
     chosen: Vec<Option<usize>>,
 }
 
-/// How much less than what is wanted a joint probability may be for the sake of rounding.
+/// How far a joint probability may fall short of the wanted one because of rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// The cheapest set of reservations of which at least one is kept with the wanted probability, at
@@ -80,7 +81,7 @@ pub fn joint_reservation(clusters: &[Vec<JointOption>], wanted: f64) -> Result<J
     }
     let whole =
         |set: &Partial| JointReservation { chosen: set.chosen.clone(), probability: 1.0 - set.missed, node_seconds: set.node_seconds };
-    // They ascend in cost and in probability.
+    // The sets ascend in cost and in probability.
     let sufficient = sets.iter().find(|set| set.missed <= most_missed);
     match (sufficient, sets.last()) {
         (Some(set), _) => Ok(whole(set)),
@@ -186,7 +187,7 @@ mod tests {
             match joint_reservation(&clusters, wanted) {
                 Ok(joint) => {
                     prop_assert_eq!(Some(joint.node_seconds), cheapest(&clusters, wanted, 1.0, 0));
-                    // What it says of its choice is so.
+                    // Its probability and cost are those of the reservations that it chose.
                     let chosen: Vec<_> = joint.chosen.iter().zip(&clusters).filter_map(|(place, options)| Some(options[(*place)?])).collect();
                     let missed: f64 = chosen.iter().map(|option| 1.0 - option.probability).product();
                     prop_assert!((1.0 - missed - joint.probability).abs() < 1e-9 && joint.probability >= wanted - 1e-6);

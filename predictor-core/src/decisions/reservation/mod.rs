@@ -65,7 +65,7 @@ pub enum NotReserved {
         from: UnixTime,
         /// When it ends.
         until: UnixTime,
-        /// As for [`NotReserved::Unlikely`].
+        /// A later time at which a reservation is possible, as for [`NotReserved::Unlikely`].
         later: Option<UnixTime>,
     },
     /// Too many CPUs are reserved for that time: the nodes that others keep until then would be

@@ -27,12 +27,12 @@ pub struct TrajectoryPoint {
     pub mean_early: Seconds,
 }
 
-/// At how many time limits a trajectory is forecast: so many rows are forecast together in little
-/// more time than one.
+/// The number of time limits at which a trajectory is forecast. So many rows are forecast together
+/// in little more time than one.
 const MOST_LIMITS: usize = 8;
-/// How many of them are forecast first. Of most reservations that are given one of these is enough,
-/// because waits are mostly short beside what they are reserved ahead. Two forecasts of each make
-/// eight rows, which walk through a tree together.
+/// The number of limits that are forecast first. For most reservations that are given one of these
+/// is enough, because waits are mostly short beside what they are reserved ahead. Two forecasts of
+/// each make eight rows, which walk through a tree together.
 const FIRST_LIMITS: usize = MOST_LIMITS / 2;
 
 /// What a trajectory depends on.
@@ -103,13 +103,13 @@ type Bounds = [u32; PERCENTILES];
 struct Mixed<'a> {
     then: Option<WaitForecast<'a>>,
     ever: Option<Bounds>,
-    /// How much the second counts, 0 to 1.
+    /// The weight of the second forecast, `ever`, 0 to 1.
     weight: f64,
 }
 
 impl<'a> Mixed<'a> {
     fn new(then: Option<WaitForecast<'a>>, ever: Option<Bounds>, ahead: Seconds) -> Mixed<'a> {
-        // Where the state says nothing, the first is the second.
+        // If the state says nothing, the first forecast only repeats the second and is dropped.
         let then = then.filter(|then| then.source != WaitSource::Qbets || ever.is_none());
         let weight = match (&then, &ever) {
             (Some(_), Some(_)) => 1.0 - (-(ahead.0.max(0) as f64) / STATE_FADES.0 as f64).exp2(),
@@ -233,12 +233,12 @@ pub fn trajectory<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime
     (0..steps).filter_map(point).collect()
 }
 
-/// Which begins a walk is about.
+/// The begin times that a walk along the trajectory is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
-    /// Each at its time before the reserved one.
+    /// Each begin is at its own time before the reserved time.
     BeforeReserved,
-    /// All of them now: what differs is the reserved time.
+    /// All begins are now: what differs is the reserved time.
     Now,
 }
 
@@ -294,7 +294,7 @@ pub fn latest_point<F: WaitForecaster>(
         if let Some(point) = reaches(wanted) {
             return Ok(point);
         }
-        // Of one forecast the probability is highest with the most time left.
+        // Within one forecast, the probability is highest with the most time left.
         let steps = (longest_left - last_left).0.div_euclid(STEP.0);
         let highest = wait.probability_within(last_left + Seconds(steps * STEP.0));
         if highest > best.map_or(0.0, |best| best.probability) {

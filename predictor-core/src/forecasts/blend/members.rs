@@ -43,7 +43,7 @@ pub fn member_forecasts(features: &[f32], forests: Option<[ForestView<'_>; 2]>) 
     members_of(features, forests.map(|forests| forests.map(|forest| forest.predict(features))))
 }
 
-/// As [`member_forecasts`], from what the two forests forecast for the features.
+/// Returns what [`member_forecasts`] does, from what the two forests forecast for the features.
 #[must_use]
 pub fn members_of(features: &[f32], forecast: Option<[f64; 2]>) -> [f32; MEMBERS] {
     let like = like(features);

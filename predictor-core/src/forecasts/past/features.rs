@@ -103,8 +103,9 @@ impl FeatureInputs<'_> {
         debug_assert_eq!(out.len() - before, FEATURES);
     }
 
-    /// As [`FeatureInputs::write_features`], at a moment by which the first `freed` CPUs of the
-    /// ends are free already: the groups do not count them as running any more.
+    /// Appends the features as [`FeatureInputs::write_features`] does, for a moment by which the
+    /// first `freed` CPUs of the ends are free already. The groups do not count those as running
+    /// any more.
     pub fn write_features_after(&self, job: &WaitingJob, freed: f64, out: &mut impl Extend<f32>) {
         let cpus = f64::from(job.size.cpus);
         let total = f64::from(self.cpus.max(1));
@@ -308,7 +309,8 @@ mod tests {
     fn a_group_loses_the_share_of_its_partition_or_else_that_of_the_cluster() {
         let mut groups = [Group::default(); GroupKind::ALL.len()];
         groups.iter_mut().for_each(|group| (group.running.cpus, group.running.jobs) = (100.0, 10.0));
-        // Of the cluster's 100 CPUs a quarter, of the partition's 40 a half.
+        // The jobs that end free a quarter of the cluster's 100 CPUs and half of the partition's
+        // 40.
         let_running_end(&mut groups, 25.0, 20.0, 40.0);
         let left = |kind: GroupKind| groups[kind as usize].running.jobs;
         for kind in [GroupKind::Cluster, GroupKind::User, GroupKind::Account, GroupKind::UserRequest] {

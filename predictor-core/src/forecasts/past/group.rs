@@ -47,7 +47,7 @@ impl GroupKind {
 /// A group: what its jobs have in common, and the values. Ordered as in a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupKey {
-    /// What they have in common.
+    /// What the jobs of the group have in common.
     pub kind: GroupKind,
     /// The values, 0 where fewer than three are needed.
     pub values: [u32; 3],
@@ -138,7 +138,7 @@ impl Sum {
     }
 }
 
-/// How much of a fast mean is the latest wait, and of a slow one.
+/// The part of a fast mean and of a slow one that the latest wait makes up.
 const FAST: f32 = 0.3;
 const SLOW: f32 = 0.03;
 
@@ -188,7 +188,8 @@ pub struct Group {
     pub running: Sum,
     /// Its latest waits.
     pub recent: Recent,
-    /// Since when the first of those that wait does, in Unix seconds; 0 if none waits.
+    /// The time from which on the oldest waiting job of the group has waited, in Unix seconds; 0 if
+    /// none waits.
     pub oldest: f64,
 }
 

@@ -13,13 +13,14 @@ pub struct DeadlineHistoryRecord {
     pub partition: U16,
     /// Unused, zero.
     pub reserved: [u8; 2],
-    /// How much more probable than wanted a deadline has to be forecast.
+    /// How much more probable than wanted a deadline has to be forecast to be kept as often as
+    /// wanted.
     pub shift: F32,
     /// Counts of the time to the deadline over the run time.
     pub given: [F32; CLASSES],
-    /// Counts of waits over those that were planned, where none was planned.
+    /// Counts of actual over planned waits, of jobs that were planned to start at once.
     pub at_once: [F32; CLASSES],
-    /// The same where a later start was planned.
+    /// Counts of actual over planned waits, of jobs that were planned to start later.
     pub later: [F32; CLASSES],
 }
 
@@ -39,6 +40,6 @@ pub struct PromisedJobRecord {
     pub start: I64,
     /// When it is planned to have ended.
     pub end: I64,
-    /// By how much later it may start, in seconds; less than zero where it is late.
+    /// How much later the job may start, in seconds; less than zero if it is late.
     pub slack_s: I64,
 }

@@ -12,7 +12,7 @@ pub struct WaitClassRecord {
     pub partition: U16,
     /// Unused, zero.
     pub reserved: [u8; 2],
-    /// How often its waits have changed.
+    /// The number of times that the waits of the class have changed.
     pub changes: U32,
     /// Jobs that the bounds rest on.
     pub jobs: U32,

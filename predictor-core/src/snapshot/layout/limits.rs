@@ -33,11 +33,11 @@ pub struct CapsRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct LimitsRecord {
-    /// On each job.
+    /// Caps on each job.
     pub job: CapsRecord,
-    /// On all jobs together.
+    /// Caps on all jobs together.
     pub group: CapsRecord,
-    /// On all jobs of a user or of an account.
+    /// Caps on all jobs of a user or of an account.
     pub member: CapsRecord,
 }
 
@@ -55,7 +55,7 @@ pub struct QosRecord {
     pub least_cpus: U32,
     /// Fewest nodes of a job, 0 for no such limit.
     pub least_nodes: U32,
-    /// By what an association's caps are multiplied.
+    /// The factor by which an association's caps are multiplied.
     pub limit_factor: F32,
     /// Bits, from the lowest: goes before the partition's; the partition's longest time limit, most
     /// nodes and fewest nodes do not hold; another resource has a least amount.

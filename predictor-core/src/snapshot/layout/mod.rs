@@ -89,7 +89,7 @@ pub struct Header {
     pub checksum: U64,
 }
 
-/// Where the checksum stands.
+/// The bytes at which the checksum stands.
 pub const CHECKSUM_AT: std::ops::Range<usize> = 40..48;
 
 /// One entry of the table of sections.

@@ -105,7 +105,8 @@ pub struct OpenGroupRecord {
     pub waiting: SumRecord,
     /// Sums over the jobs that run.
     pub running: SumRecord,
-    /// Since when the first of those that wait does, in Unix seconds; 0 if none waits.
+    /// The time from which on the oldest waiting job of the group has waited, in Unix seconds; 0 if
+    /// none waits.
     pub oldest: F64,
 }
 
@@ -154,9 +155,9 @@ pub struct NameRecord {
 pub struct ScoreRecord {
     /// Index of the partition.
     pub partition: U16,
-    /// Which forecasts are in force, 0 to 2: none, those of QBETS, the default's.
+    /// The forecasts that are in force, 0 to 2: none, those of QBETS, the default's.
     pub source: u8,
-    /// Why, 0 to 3: not trained, too few jobs, not calibrated, calibrated.
+    /// The reason for that source, 0 to 3: not trained, too few jobs, not calibrated, calibrated.
     pub reason: u8,
     /// Jobs that were forecast and have started.
     pub jobs: U32,

@@ -92,10 +92,10 @@ pub struct FreeRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct StartRecord {
-    /// If jobs end early.
+    /// The earliest start, which assumes that jobs end early.
     pub lower_s: U32,
-    /// As they are expected to end.
+    /// The start if jobs end when they are expected to.
     pub expected_s: U32,
-    /// If jobs run to their time limits.
+    /// The latest start, which assumes that jobs run to their time limits.
     pub upper_s: U32,
 }

@@ -71,8 +71,8 @@ macro_rules! sections {
     };
 }
 
-// In the order in which they are written; the numbers are those of the order in which they came to
-// the layout.
+// The sections stand in the order in which they are written. Their numbers are those of the order
+// in which they came to the layout.
 sections! {
     /// One [`SiteRecord`].
     Site, site: SiteRecord = 1;

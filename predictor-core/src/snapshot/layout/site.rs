@@ -21,10 +21,10 @@ pub struct PolicyRecord {
     /// What becomes of a job that has not started by its reserved time, 0 or 1: it runs, it is
     /// cancelled.
     pub if_missed: u8,
-    /// By which rule jobs with deadlines are admitted, 0 to 4: none, earliest deadline first,
+    /// The rule by which jobs with deadlines are admitted, 0 to 4: none, earliest deadline first,
     /// Libra, LibraRisk, probability.
     pub admission: u8,
-    /// What becomes of them without a forecast, 0 or 1: they pass, they are refused.
+    /// What becomes of jobs with deadlines without a forecast, 0 or 1: they pass, they are refused.
     pub admission_without_forecast: u8,
     /// Default probability of a virtual reservation.
     pub success_probability: F32,
@@ -64,13 +64,13 @@ pub struct SiteRecord {
     pub accounting_read_at: I64,
     /// When slurmctld was last read.
     pub controller_read_at: I64,
-    /// By how many seconds slurmctld's clock was ahead of the daemon's then, 0 if that is not
-    /// known.
+    /// How many seconds slurmctld's clock was ahead of the daemon's when slurmctld was last read, 0
+    /// if that is not known.
     pub controller_ahead_s: I64,
     /// When the configuration in force was loaded.
     pub configuration_loaded_at: I64,
-    /// From when on all submissions that became jobs are among the [`SubmissionRecord`]s, in Unix
-    /// seconds, 0 if that is not known.
+    /// The time from which on all submissions that became jobs are among the [`SubmissionRecord`]s,
+    /// in Unix seconds, 0 if that is not known.
     pub submissions_since: I64,
 }
 
@@ -78,9 +78,9 @@ pub struct SiteRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct SubmissionRecord {
-    /// When, in Unix seconds.
+    /// When the submission became a job, in Unix seconds.
     pub submitted_at: I64,
-    /// Whose job it is.
+    /// The user whose job it is.
     pub user: U32,
     /// Nodes that it asked for.
     pub nodes: U32,

@@ -1,4 +1,4 @@
-//! Which jobs are alike, and how a run time follows from theirs.
+//! Templates, which say which jobs are alike and how a run time follows from theirs.
 
 use crate::genetic::Gene;
 use job_types::number::{AccountIndex, PartitionIndex, UserId};

@@ -20,7 +20,7 @@ pub(super) struct Histograms {
 }
 
 impl Histograms {
-    /// Without jobs; their histograms are to have `bins` bins each.
+    /// Returns no histograms yet; those to come are to have `bins` bins each.
     pub(super) fn new(bins: usize) -> Histograms {
         Histograms { bins: bins.max(1), shares: Vec::new(), norms: Vec::new() }
     }

@@ -10,8 +10,8 @@ const REGULARISATION: f64 = 1.0;
 
 const N: usize = TABLE_FEATURES;
 
-/// So many jobs are summed in single precision before the sum is added to the rest in double
-/// precision.
+/// The number of jobs that are summed in single precision before the sum is added to the rest in
+/// double precision.
 const BLOCK: usize = 128;
 
 /// Sums over jobs: the features' products with each other, themselves, and their products with the

@@ -47,7 +47,7 @@ impl OfLogs for AdmissionReport {
 #[derive(Debug, Serialize)]
 struct Row {
     policy: &'static str,
-    /// Who starts the jobs.
+    /// The scheduler that starts the jobs.
     scheduler: &'static str,
     /// The probability with which deadlines are to be kept.
     wanted: Option<f64>,

@@ -16,7 +16,7 @@ fn outcome(wait_minutes: f64, run_minutes: f64, p95_minutes: f64, rest: f64) -> 
     }
 }
 
-/// One log by both protocols.
+/// Returns reports on one log by both protocols.
 pub(super) fn reports() -> Vec<PolicyReport> {
     let report = |protocol| PolicyReport {
         replayed: ReplayedJobs {

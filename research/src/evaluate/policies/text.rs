@@ -7,7 +7,7 @@ use simulator::experiment::ReplayOutcome;
 use super::{PolicyReport, ProtocolName, PublishedOutcome};
 use crate::evaluate::tables::{NOT_KNOWN, figure, figures_table};
 
-/// One table for each protocol, and one of who was changed.
+/// Writes two tables for each protocol: the mean responses, and who gains and who pays.
 pub(super) fn report(reports: &[PolicyReport], source: &str) -> String {
     let mut lines = Lines::default();
     for protocol in [ProtocolName::Paper, ProtocolName::WorkConserving] {
@@ -49,7 +49,7 @@ fn minutes(seconds: f64) -> String {
     figure(Some(&(seconds / 60.0)))
 }
 
-/// By how much a figure is more than the other, in percent.
+/// Returns the percentage by which a figure exceeds the baseline.
 fn change(ours: f64, baseline: f64) -> String {
     if baseline > 0.0 { format!("{:+.1} %", (ours / baseline - 1.0) * 100.0) } else { NOT_KNOWN.to_owned() }
 }

@@ -51,7 +51,7 @@ impl OfLogs for JointReport {
 /// Two logs on one clock.
 struct Pair<'a> {
     first: &'a ReplayedLog,
-    /// Its jobs on the common clock, and those of the other.
+    /// The jobs of the first log on the common clock, and those of the second.
     jobs: clock::Aligned,
     second: &'a ReplayedLog,
 }

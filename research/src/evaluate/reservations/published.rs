@@ -50,7 +50,8 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Of replays of SDSC DataStar: where this part of the jobs asks for this probability.
+    /// Returns the published figures of replays of SDSC DataStar in which this part of the jobs
+    /// asks for this probability.
     pub(super) fn of_share(share: f64, probability: f64) -> Option<Self> {
         let found = FILE.simulated.iter().find(|cell| (cell.share, cell.probability) == (share, probability))?;
         Some(Self {
@@ -62,7 +63,7 @@ impl Published {
         })
     }
 
-    /// Of jobs of the experimenter's own that ask for this probability.
+    /// Returns the published figures of the experimenter's own jobs that ask for this probability.
     pub(super) fn of_own_jobs(probability: f64) -> Option<Self> {
         let found = FILE.live.iter().find(|live| live.probability == probability)?;
         Some(Self {

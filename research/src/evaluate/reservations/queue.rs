@@ -1,4 +1,4 @@
-//! One queue of a log.
+//! The jobs of one queue of a log.
 
 use anyhow::{Context, bail};
 use serde::Serialize;

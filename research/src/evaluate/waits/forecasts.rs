@@ -56,7 +56,7 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn of(log: &'a str, forecast: &'a JobForecast) -> Self {
         let thousandth = |value: f64| (value * 1e3).round() / 1e3;
-        // In the order of `simulator::evaluation::QUANTILES`.
+        // The quantiles are in the order of `simulator::evaluation::QUANTILES`.
         let [q50_s, q75_s, q90_s, q95_s] = each(forecast.quantiles_s);
         let [qbets_q50_s, qbets_q75_s, qbets_q90_s, qbets_q95_s] = each(forecast.qbets_quantiles_s);
         Self {

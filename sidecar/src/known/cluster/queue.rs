@@ -15,7 +15,7 @@ use crate::known::names::shared;
 /// What a plan needs of the cluster. Nodes are known by their places in slurmctld's node table.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    /// By place; `None` for a place without a node.
+    /// The nodes by their place in slurmctld's table; `None` for a place without a node.
     pub(crate) nodes: Vec<Option<PlanNode>>,
     pub(crate) reservations: Vec<Reservation>,
     pub(crate) jobs: Vec<PlanJob>,
@@ -37,7 +37,7 @@ pub(crate) struct PlanNode {
 pub(crate) struct PlanJob {
     pub(crate) job_id: JobId,
     pub(crate) user: UserId,
-    /// Where it runs, or may run, in the order in which it names them.
+    /// The partitions in which the job runs or may run, in the order in which the job names them.
     pub(crate) partitions: Vec<Arc<str>>,
     pub(crate) size: Size,
     pub(crate) limit: Option<Seconds>,
@@ -60,11 +60,11 @@ pub(crate) enum Phase {
     /// The job runs.
     Running {
         start: UnixTime,
-        /// For how much of the time since then it was suspended.
+        /// How many seconds since then the job was suspended.
         suspended: Seconds,
-        /// How long it waits on its nodes for its reserved time, counted from its start.
+        /// How long the job waits on its nodes for its reserved time, counted from its start.
         waits_on_nodes: Seconds,
-        /// The nodes that it has, as inclusive ranges of indices.
+        /// The nodes that the job has, as inclusive ranges of indices.
         nodes: Vec<(usize, usize)>,
     },
     /// It has ended, and its nodes are about to be free.

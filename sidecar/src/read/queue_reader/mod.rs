@@ -68,7 +68,7 @@ pub(crate) fn jobs_with_number(job: JobId) -> Result<Vec<KnownJob>, ClientError>
 /// where it told.
 fn ask(request: &Request, mut take: impl FnMut(Part)) -> Result<Option<i64>, ClientError> {
     READER.with_borrow_mut(|place| {
-        // One that ended while nobody asked it says nothing about this question.
+        // A process that ended while nobody asked it says nothing about this question.
         if let Some(reader) = place
             && reader.send(request).is_err()
         {

@@ -34,9 +34,9 @@ pub(super) enum Part {
     Described(Box<DescribedJob>),
     /// A record under a number.
     Known(Box<KnownJob>),
-    /// That was all.
+    /// The answer is complete.
     End {
-        /// When slurmctld answered, by its clock, where it told.
+        /// When slurmctld answered, by its clock; `None` if it told no time.
         answered_at: Option<i64>,
         /// Whether the process ends now.
         leaves: bool,

@@ -16,7 +16,7 @@ const MOST_RESIDENT: u64 = 48 << 20;
 /// Answers on standard output what is asked on standard input, until that is closed or this process
 /// has grown.
 pub(crate) fn serve() -> ExitCode {
-    // Of these two the daemon lives as well without them.
+    // The daemon lives as well without these two settings.
     let _ = nix::sys::prctl::set_name(c"queue-reader");
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     let mut input = io::stdin().lock();

@@ -11,9 +11,9 @@ use slurm_sys::client::controller::QueuedJob;
 /// The jobs of each user that were submitted before a moment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// That moment, by slurmctld's clock.
+    /// The moment before which the jobs were submitted, by slurmctld's clock.
     pub(crate) before: UnixTime,
-    /// The users who have any, in ascending order.
+    /// The users who have any jobs, in ascending order.
     pub(crate) users: Vec<(UserId, UserJobs)>,
 }
 

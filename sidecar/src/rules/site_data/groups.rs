@@ -31,7 +31,7 @@ pub(super) struct Resolver {
 }
 
 impl Resolver {
-    /// Its end, and that of the thread.
+    /// Returns the resolver's end of the channel and that of the thread.
     pub(super) fn new() -> (Self, Receiver<Arc<[Named]>>) {
         let (requests, receiver) = bounded(1);
         (Self { requests, busy_since: None, is_told: false }, receiver)

@@ -63,7 +63,7 @@ pub(crate) struct Round {
     pub(crate) counts: Counts,
 }
 
-/// Where the controller's thread hands rounds over.
+/// The end of the channel at which the controller's thread hands rounds over.
 #[derive(Debug, Clone)]
 pub(crate) struct Rounds {
     rules: PathBuf,
@@ -73,11 +73,11 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// Whether there are rules that could ask.
     pub(crate) fn are_wanted(&self) -> bool {
-        // Where that is not known, those in force may ask as before.
+        // If that is not known, the rules in force may ask as before.
         is_there(&self.rules).unwrap_or(true)
     }
 
-    /// Hands over what was read; it is left out where the one before is still written.
+    /// Hands over what was read. It is left out if the round before is still being written.
     pub(crate) fn hand_over(&self, round: Round) {
         let _ = self.sender.try_send(round);
     }

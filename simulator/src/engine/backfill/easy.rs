@@ -7,10 +7,10 @@ use job_types::time::{Seconds, UnixTime};
 use super::in_order::start_heads;
 use super::{Backfill, Cluster, Event};
 
-/// In which order the jobs behind the head are tried.
+/// The order in which the jobs behind the head are tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Candidates {
-    /// In the order of the queue.
+    /// The order of the queue.
     #[default]
     InOrder,
     /// The shortest expected run time first: the backfilling order of EASY++ (D. Tsafrir, Y. Etsion

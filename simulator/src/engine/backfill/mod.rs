@@ -16,7 +16,7 @@ use super::{Cluster, Event};
 
 /// Which of the waiting jobs may start now.
 pub trait Backfill: Send {
-    /// After an event: starts the jobs of the queue that may start now, by [`Cluster::start`].
+    /// Starts, after an event, the jobs of the queue that may start now, by [`Cluster::start`].
     fn pass(&mut self, event: Event, cluster: &mut Cluster);
 
     /// When it wants to be asked again, whatever happens until then.

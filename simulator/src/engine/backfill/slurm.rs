@@ -39,7 +39,7 @@ pub use self::parse::ParameterError;
 enum Planned {
     /// Not even looked at closely: too few nodes at any time of the window.
     Nothing,
-    /// It was tried, and perhaps planned for later.
+    /// The job was tried, and perhaps planned for later.
     Tried,
     /// The job starts now.
     Started,
@@ -61,7 +61,7 @@ pub struct Slurm {
 struct State {
     clock: Clock,
     placed: Option<Placed>,
-    /// How many waited after the last pass.
+    /// The number of jobs that waited after the last pass.
     waited: usize,
     /// Whom the last backfill pass looked at, in order.
     tried: Vec<JobIndex>,
@@ -173,7 +173,7 @@ impl State {
         let positions: Vec<usize> = (0..cluster.waiting().len()).filter(|position| !started.contains(position)).collect();
         let ahead = positions.iter().take(parameters.bf_max_job_test);
         let jobs: Vec<JobIndex> = ahead.filter_map(|&position| cluster.waiting().get(position)).map(|entry| entry.job).collect();
-        // Where nothing has happened and the order is the same, the same plan would come out.
+        // If nothing has happened and the order is the same, the same plan would come out.
         let is_due = self.clock.has_changed() || jobs != self.tried;
         self.clock.backfill_ran(now);
         if !is_due {

@@ -18,8 +18,9 @@ pub trait Order: Send {
     /// which they came.
     fn key(&mut self, job: &Job, expected: Seconds, now: UnixTime) -> i64;
 
-    /// Before a pass: puts the queue in order anew where places change with time. Returns whether
-    /// it may have changed. `jobs` are all of the workload, by the indices in `waiting`.
+    /// Is called before a pass and puts the queue in order anew if places change with time. Returns
+    /// whether the order may have changed. `jobs` are all jobs of the workload; `waiting` holds
+    /// indices into them.
     fn reorder(&mut self, _now: UnixTime, _jobs: &[Job], _waiting: &mut [Waiting]) -> bool {
         false
     }

@@ -31,7 +31,8 @@ pub struct Multifactor {
     next_calculation: UnixTime,
     /// The last calculation, until the waiting jobs have their priorities of it.
     calculated_at: Option<UnixTime>,
-    /// By association, as of the last calculation; empty until they are wanted.
+    /// The fair-share factor of each association, as of the last calculation. Empty until factors
+    /// are needed.
     fair_shares: Vec<f64>,
     /// The latest job that got a key: its key and the time, until its index is known.
     latest: Option<(i64, UnixTime)>,
@@ -155,7 +156,7 @@ impl Order for Multifactor {
             let Some(job) = jobs.get(entry.job as usize) else { continue };
             let since = self.ages_from.get(&entry.job).copied().unwrap_or(job.submit);
             ages_from.insert(entry.job, since);
-            // Who came after the calculation has its first priority still.
+            // A job that came after the calculation still has its first priority.
             if since <= calculated_at {
                 entry.key = -self.priority(job, calculated_at - since);
             }

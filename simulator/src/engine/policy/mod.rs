@@ -16,8 +16,8 @@ pub struct Submitted {
     pub job: Job,
     /// When it comes into the queue; before now is now.
     pub eligible: UnixTime,
-    /// Until when it waits on its nodes if it starts before: the time for which it was promised
-    /// them. Its time limit has to cover that.
+    /// The time for which the job was promised its nodes; if it starts sooner, it waits on them
+    /// until then. Its time limit has to cover that wait. `None` if it was promised no time.
     pub hold_until: Option<UnixTime>,
 }
 
@@ -26,9 +26,10 @@ pub struct Submitted {
 pub struct Revised {
     /// The job.
     pub job: JobIndex,
-    /// Another time at which it comes into the queue; nothing where it is there already.
+    /// The new time at which the job comes into the queue; `None` if that does not change.
     pub eligible: Option<UnixTime>,
-    /// Another estimate. Of a job that runs it has to cover its wait on the nodes and its run.
+    /// The new estimate; `None` if it does not change. The estimate of a running job has to cover
+    /// its wait on the nodes and its run.
     pub estimate: Option<Seconds>,
 }
 

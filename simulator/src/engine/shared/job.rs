@@ -11,8 +11,8 @@ pub struct DeadlineJob {
     pub run_time: Seconds,
     /// How long it is estimated to run, at least 1 s; it may outlive that.
     pub estimate: Seconds,
-    /// On how many nodes it runs, at least 1.
+    /// The number of nodes on which the job runs, at least 1.
     pub nodes: u32,
-    /// When it has to be done, on the clock of the workload.
+    /// The time by which the job has to be done, on the clock of the workload.
     pub deadline: UnixTime,
 }

@@ -61,7 +61,7 @@ impl Task {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Node {
     tasks: Vec<Task>,
-    /// As of when the tasks' remaining times are.
+    /// The time to which the tasks' remaining times refer, in seconds.
     as_of_s: f64,
 }
 
@@ -127,7 +127,7 @@ impl Node {
         let yielding = if sharing.late == Late::Yields { self.tasks.iter().filter(|task| is_late(task)).count() } else { 0 };
         let counts = |task: &Task| yielding == 0 || !is_late(task);
         let total: f64 = self.tasks.iter().filter(|task| counts(task)).map(|task| task.share).sum();
-        // Where jobs yield, what is spare is theirs.
+        // If late tasks yield, they get the spare power.
         let spare = if yielding == 0 { sharing.spare } else { SparePower::Kept };
         let scale = projection::scale(total, spare);
         let left_over = (1.0 - total * scale).max(0.0);

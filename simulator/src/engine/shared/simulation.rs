@@ -14,9 +14,9 @@ pub enum Answer {
     Refused(u32),
 }
 
-/// Who says which jobs start, and on which nodes.
+/// A policy that says which jobs start, and on which nodes.
 pub trait Policy {
-    /// A job has come; `index` is its place among the jobs.
+    /// Tells the policy that a job has come; `index` is its place among the jobs.
     fn submit(&mut self, index: u32, job: &DeadlineJob);
 
     /// What is to be done at a moment, with the nodes as they are then: asked after each event, and
@@ -40,14 +40,14 @@ pub trait Policy {
 /// What became of a job. Moments are seconds on the clock of the workload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fate {
-    /// It waits, or runs.
+    /// The job waits, or runs.
     Open,
-    /// It was refused at a moment.
+    /// The job was refused at a moment.
     Refused {
         /// When.
         at_s: f64,
     },
-    /// It ran.
+    /// The job ran.
     Done {
         /// When all its tasks started.
         start_s: f64,
@@ -86,7 +86,7 @@ pub fn simulate(jobs: &[DeadlineJob], nodes: usize, sharing: Sharing, policy: &m
             });
             *event = node.next_event(sharing);
         }
-        // Those of one moment are decided about one by one, unless the policy waits.
+        // Jobs of one moment are decided about one by one, unless the policy waits.
         if event > now_s && submission <= now_s {
             if let (Some(job), Ok(index)) = (jobs.get(next), u32::try_from(next)) {
                 policy.submit(index, job);

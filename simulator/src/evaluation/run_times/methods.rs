@@ -40,7 +40,7 @@ impl Method {
     pub(super) const ALL: [Method; 7] =
         [Method::Li, Method::Best, Method::RangeSets, Method::Smith, Method::Baseline, Method::LastTwo, Method::Requested];
 
-    /// Its key in the report.
+    /// Returns the key of the method in the report.
     pub(super) fn name(self) -> &'static str {
         self.into()
     }

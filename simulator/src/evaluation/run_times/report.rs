@@ -64,13 +64,13 @@ pub struct RunTimeReport {
 /// Errors and coverage among some of the jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunTimePartReport {
-    /// How many of the test part.
+    /// The number of jobs of the test part.
     pub jobs: usize,
-    /// As [`RunTimeReport::aae_minutes`].
+    /// Like [`RunTimeReport::aae_minutes`], for these jobs.
     pub aae_minutes: ByMethod<f64>,
-    /// As [`RunTimeReport::median_ae_minutes`].
+    /// Like [`RunTimeReport::median_ae_minutes`], for these jobs.
     pub median_ae_minutes: ByMethod<f64>,
-    /// As [`RunTimeReport::pit_coverage`].
+    /// Like [`RunTimeReport::pit_coverage`], for these jobs.
     pub pit_coverage: BTreeMap<&'static str, f64>,
 }
 
@@ -81,7 +81,7 @@ pub struct RunTimeClassReport {
     pub from_s: u32,
     /// Below this many seconds; `None` for the last class.
     pub below_s: Option<u32>,
-    /// How many jobs.
+    /// The number of jobs in the class.
     pub jobs: usize,
     /// Mean absolute error in minutes.
     pub aae_minutes: ByMethod<f64>,

@@ -12,7 +12,8 @@ pub(super) fn share(transforms: &[f64], level: f64) -> f64 {
     transforms.iter().filter(|transform| **transform <= level).count() as f64 / transforms.len().max(1) as f64
 }
 
-/// By level, the part of the jobs whose wait lies below that quantile of its forecast.
+/// Returns, for each level, the part of the jobs whose wait lies below that quantile of its
+/// forecast.
 pub(super) fn coverage(transforms: &[f64]) -> BTreeMap<&'static str, f64> {
     LEVELS.iter().map(|(name, level)| (*name, share(transforms, *level))).collect()
 }

@@ -47,7 +47,7 @@ impl Method {
     /// All of them, the slowest first, so that the cores are used to the end.
     const ALL: [Method; 6] = [Method::Best, Method::Apq, Method::Ibl, Method::Nearest, Method::Qbets, Method::Zero];
 
-    /// Its key in reports.
+    /// Returns the key of the method in reports.
     pub(super) fn name(self) -> &'static str {
         self.into()
     }

@@ -64,16 +64,16 @@ pub struct JointOptions {
     pub seed: u64,
 }
 
-/// What was found.
+/// The outcome of joint reservations on several machines.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct JointOutcome {
-    /// On all machines together.
+    /// The reservations on all machines together.
     pub joint: JointReservations,
-    /// On each machine alone, asked for the same jobs at the same times.
+    /// The reservations on each machine alone, asked for the same jobs at the same times.
     pub alone: Vec<JointReservations>,
-    /// Of the joint reservations, how many were to be had on one machine alone at that moment.
+    /// How many of the joint reservations were to be had on one machine alone at that moment.
     pub also_alone: usize,
-    /// Of these: what the joint ones were expected to cost over what the cheapest single ones were.
+    /// The expected cost of these joint reservations over that of the cheapest single ones.
     pub expected_over_alone: Option<f64>,
     /// How far the first two machines depend on each other.
     pub dependence: Dependence,
@@ -93,7 +93,7 @@ pub fn joint_reservations(
 ) -> Result<JointOutcome, ExperimentError> {
     let replays = 2 + logs.len();
     let part = |place: usize| move |done: usize, all: usize| progress(place * 1_000 + done * 1_000 / all.max(1), replays * 1_000);
-    // The same jobs are asked for everywhere.
+    // The process asks for the same jobs on all machines.
     let (begin, end) = window(logs, options)?;
     let smallest = logs.iter().map(|log| log.processors).min().unwrap_or(1);
     let own = made_up(options.wish.next(begin), end, JOINT_RETRY, options.node, smallest, options.seed);

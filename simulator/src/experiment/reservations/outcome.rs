@@ -16,9 +16,10 @@ pub(super) struct GivenReservation {
 }
 
 impl GivenReservation {
-    /// For a time, with the probability that was forecast. `starts` are those of its jobs that
-    /// started, of which a joint reservation has several; `ran` are their records, the first of
-    /// which is that of the program that was asked for. It is kept by any of them.
+    /// Builds the outcome of a reservation for a time, with the probability that was forecast.
+    /// `starts` are the starts of its jobs that started; a joint reservation has several. `ran` are
+    /// the records of these jobs, the first of which is that of the requested program. Any job that
+    /// starts in time keeps the reservation.
     pub(super) fn of<'a>(
         at: UnixTime,
         probability: f64,
@@ -42,11 +43,11 @@ impl GivenReservation {
 /// What became of reservations that were asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Reservations {
-    /// How many were asked for.
+    /// The number of reservations that were asked for.
     pub requested: usize,
-    /// How many were given.
+    /// The number of reservations that were given.
     pub accepted: usize,
-    /// How many of these were kept: a job had its nodes by the reserved time.
+    /// The number of given reservations that were kept: a job had its nodes by the reserved time.
     pub kept: usize,
     /// Mean probability that was forecast for those given.
     pub mean_predicted: Option<f64>,
@@ -63,7 +64,7 @@ pub struct Reservations {
 }
 
 impl Reservations {
-    /// Of so many that were asked for, these were given.
+    /// Summarises the reservations that were given, out of `requested` that were asked for.
     pub(super) fn of(requested: usize, given: &[GivenReservation]) -> Self {
         let (accepted, kept) = (given.len(), given.iter().filter(|given| given.is_kept).count());
         let sum = |of: fn(&GivenReservation) -> f64| given.iter().fold(0.0, |sum, given| sum + of(given));

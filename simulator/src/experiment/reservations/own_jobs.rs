@@ -20,7 +20,7 @@ use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
 /// Sizes of the jobs, in nodes.
 pub const OWN_NODES: [u32; 5] = [1, 4, 8, 16, 32];
 
-/// Their run times, which are their time limits as well.
+/// The run times of the experimenter's own jobs, which are their time limits as well.
 pub const OWN_RUN_TIMES: [Seconds; 5] = [Seconds(600), Seconds(1_800), Seconds(3_600), Seconds(7_200), Seconds(14_400)];
 
 /// How long after a refusal the process asks again. In the published experiment it does after 15 s,
@@ -75,7 +75,7 @@ pub(super) struct Process<D> {
 }
 
 impl<D: Answers> Process<D> {
-    /// Before it has asked for anything.
+    /// Creates a process that has not asked for anything yet.
     pub(super) fn new(decider: D) -> Self {
         Self { decider, reserved: UnixTime(i64::MIN), withdrawn: BTreeSet::new() }
     }

@@ -43,7 +43,7 @@ pub(super) struct VarqDecider {
 }
 
 impl VarqDecider {
-    /// Before any job has started.
+    /// Creates a decider that has seen no job start yet.
     pub(super) fn new(wish: ReservationWish, recomputes: bool, longest_limit: Option<Seconds>) -> Self {
         Self {
             varq: Varq::new(),
@@ -145,7 +145,8 @@ mod tests {
     use super::*;
     use crate::engine::{Machine, simulate};
 
-    /// By job that was given a reservation: the reserved time and what became of it.
+    /// Returns, for each job that was given a reservation, the reserved time and what became of the
+    /// job.
     fn replayed(recomputes: bool) -> BTreeMap<JobIndex, (UnixTime, Record)> {
         let jobs = jobs();
         let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: Choice::Latest };

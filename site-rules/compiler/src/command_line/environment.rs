@@ -6,7 +6,7 @@ use super::known::{Program, Says, Takes};
 use site_rules::field::Name;
 use std::collections::BTreeMap;
 
-/// Each variable with its option, in the order in which sbatch takes them.
+/// The variables with their options, in the order in which sbatch takes them.
 const VARIABLES: &[(&str, &str)] = &[
     ("SBATCH_IGNORE_PBS", "ignore-pbs"),
     ("SBATCH_DEBUG", "verbose"),

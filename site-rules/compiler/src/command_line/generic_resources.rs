@@ -38,8 +38,8 @@ pub(super) fn gather(job: &mut Job<'_>) -> Result<(), String> {
     let of_nodes = joined([job.gpus_per_node.take(), job.gres.take()]);
     let mut gpus = job.gpus_per_task.take();
     if let Some(list) = gpus.as_mut().filter(|_| release.is_since(23, 11)) {
-        // Of several types only the first is sent up to 24.11, and all of them in the reverse order
-        // since.
+        // If there are several types, sbatch sends only the first up to 24.11, and all of them in
+        // the reverse order since.
         let mut parts: Vec<&str> = list.split(',').collect();
         if release.is_since(25, 5) {
             parts.reverse();

@@ -3,14 +3,14 @@
 use super::known::{Named, PluginOption, Program, Says, Takes, by_name};
 use super::{CommandLineError, Release};
 
-/// Where an option was given.
+/// The place at which an option was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// In a line of the script, counted from 1.
+    /// A line of the script, counted from 1.
     Script(usize),
-    /// In a variable of the environment.
+    /// A variable of the environment, by its name.
     Environment(&'static str),
-    /// On the command line.
+    /// The command line.
     CommandLine,
 }
 
@@ -19,11 +19,11 @@ pub enum Origin {
 pub struct Given {
     /// Its long name.
     pub name: String,
-    /// As it was written.
+    /// The option as its user wrote it.
     pub(super) written: String,
     /// Its value.
     pub value: Option<String>,
-    /// Where.
+    /// The place at which the option was given.
     pub origin: Origin,
     /// What it says; `None` where it is an option of a plugin.
     pub(super) says: Option<Says>,

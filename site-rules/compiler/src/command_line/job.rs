@@ -368,11 +368,11 @@ impl<'a> Job<'a> {
         let refused = CommandLineError::RefusedBySbatch;
         generic_resources::gather(&mut self).map_err(refused)?;
         tasks_and_nodes::count(&mut self)?;
-        // What another cluster has can't be told here, nor by sbatch.
+        // Neither sbatch nor this program knows what another cluster has.
         if !self.values.contains_key(&Name::Clusters) {
             generic_resources::count(&mut self).map_err(refused)?;
         }
-        // What C reads as none.
+        // A number of 0 is one that C reads as absent.
         self.values.retain(|name, value| {
             *value != OwnedValue::Integer(0)
                 || matches!(name, Name::Priority | Name::CoreSpec | Name::ThreadSpec | Name::UserId | Name::GroupId)

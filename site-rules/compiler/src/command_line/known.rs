@@ -7,11 +7,11 @@ use site_rules::field::Name;
 /// Whether an option takes a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
-    /// It is a flag.
+    /// The option is a flag and takes no value.
     Nothing,
-    /// Only behind `=`, or behind a letter without a space.
+    /// The option takes a value only behind `=`, or behind its letter without a space.
     Perhaps,
-    /// It needs one.
+    /// The option needs a value.
     Value,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Says {
     Moment(Name),
     /// An amount of memory.
     Memory(Name),
-    /// That something is so.
+    /// That the field is true or false.
     Is(Name, bool),
     /// What is read in a way of its own, by the option's name.
     Own,
@@ -210,7 +210,7 @@ impl Known {
     }
 }
 
-/// Those that salloc and srun have beside them, as far as they are evaluated.
+/// The options that only salloc and srun have, as far as they are evaluated.
 const OF_INTERACTIVE: &[Known] = &[
     known("bell", None, Takes::Nothing, Says::Nothing),
     known("cpu-bind", None, Value, Says::Nothing),

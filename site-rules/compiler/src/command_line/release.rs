@@ -1,4 +1,4 @@
-//! Which release of Slurm an sbatch belongs to.
+//! The release of Slurm that an sbatch belongs to.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,7 +37,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// That a text names no release of Slurm.
+/// The error that a text names no release of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a release of Slurm is named such as 24.11, from {} to {}", Release::FIRST, Release::LAST)]
 pub struct NotARelease;

@@ -54,7 +54,7 @@ pub(super) fn options(script: &str) -> Result<Vec<Word>, CommandLineError> {
     Ok(found)
 }
 
-/// What stands behind the mark in a line of options.
+/// Returns what stands behind the mark in a line of options; `None` for other lines.
 fn options_of(line: &str) -> Option<&str> {
     MARKS.iter().find_map(|mark| line.strip_prefix(mark))
 }
@@ -66,7 +66,7 @@ fn is_command(line: &str) -> bool {
 /// Lines of options in a script that sbatch does not read, because a command stands before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnreadLines {
-    /// How many there are.
+    /// The number of such lines.
     pub count: usize,
     /// The line of the first command, counted from 1.
     pub first_command: usize,

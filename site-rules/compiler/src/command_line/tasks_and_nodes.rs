@@ -25,7 +25,8 @@ pub(super) fn count(job: &mut Job<'_>) -> Result<(), CommandLineError> {
         _ => None,
     };
     if let Some(listed) = listed {
-        // Until 23.02 the list is counted beside --nodes as well.
+        // Before 23.02 sbatch takes the greater of the list's number and that of --nodes; since,
+        // --nodes alone counts.
         let beside = job.least_nodes.filter(|least| release.is_since(23, 2) || *least > listed);
         let least = beside.unwrap_or(listed);
         job.least_nodes = Some(least);

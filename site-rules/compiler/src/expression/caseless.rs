@@ -182,7 +182,8 @@ impl Visitor for Capitals {
         match item {
             ast::ClassSetItem::Literal(literal) => ranges.push((literal.c, literal.c)),
             ast::ClassSetItem::Range(range) => ranges.push((range.start.c, range.end.c)),
-            // Of these it is not known here what they hold: nothing is said of the brackets.
+            // It is not known here what these classes hold, so that nothing is said of the
+            // brackets.
             ast::ClassSetItem::Ascii(_) | ast::ClassSetItem::Unicode(_) | ast::ClassSetItem::Perl(_) | ast::ClassSetItem::Bracketed(_) => {
                 ranges.push(('a', 'z'))
             }

@@ -31,13 +31,13 @@ impl Facts {
         Facts(vec![fact])
     }
 
-    /// Whether it is known.
+    /// Whether the fact is known.
     #[must_use]
     pub fn has(&self, fact: &Fact) -> bool {
         self.0.contains(fact)
     }
 
-    /// What of it has not to do with a variable that is counted so or deeper.
+    /// Returns the facts that have nothing to do with a variable of this number or one deeper.
     #[must_use]
     pub fn outside(&self, variable: usize) -> Facts {
         let is_outside = |fact: &&Fact| match fact {
@@ -47,7 +47,7 @@ impl Facts {
         Facts(self.0.iter().filter(is_outside).cloned().collect())
     }
 
-    /// What is known by either.
+    /// Returns the facts that are in at least one of the two.
     #[must_use]
     pub fn with(&self, others: &Facts) -> Facts {
         let mut facts = self.0.clone();
@@ -55,7 +55,7 @@ impl Facts {
         Facts(facts)
     }
 
-    /// What is known by both.
+    /// Returns the facts that are in both.
     #[must_use]
     pub fn common(&self, others: &Facts) -> Facts {
         Facts(self.0.iter().filter(|fact| others.has(fact)).cloned().collect())

@@ -58,15 +58,15 @@ pub enum Form {
     Constant(Constant),
     /// A field of a job.
     Load(Scope, FieldNumber),
-    /// Whether it is there.
+    /// Whether a field of a job is there.
     Has(Scope, FieldNumber),
     /// What surrounds the job.
     Read(Surrounding),
-    /// Whether that is there.
+    /// Whether what surrounds the job is known.
     Knows(Surrounding),
     /// A variable of the environment, by name.
     Variable(Scope, Box<Node>),
-    /// Whether it is there.
+    /// Whether a variable of the environment is there.
     HasVariable(Scope, Box<Node>),
     /// A value of a table, by its key.
     LookUp {
@@ -85,7 +85,7 @@ pub enum Form {
     HasWait(Box<Node>),
     /// An operation on one value.
     Unary(Unary, Box<Node>),
-    /// An operation on two.
+    /// An operation on two values.
     Binary(Binary, Box<Node>, Box<Node>),
     /// A part of a moment in a zone.
     Part(Part, Zone, Box<Node>),

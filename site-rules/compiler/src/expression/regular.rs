@@ -35,7 +35,7 @@ pub fn pattern(source: &str) -> Result<Pattern, String> {
     Pattern::from_bytes(bytes.get(padding..).unwrap_or_default()).map_err(|error| error.to_string())
 }
 
-/// The same with the ends of words as ASCII has them.
+/// Replaces ends of words by those of ASCII.
 fn with_ascii_words(hir: Hir) -> Hir {
     let all = |hirs: Vec<Hir>| hirs.into_iter().map(with_ascii_words).collect();
     match hir.into_kind() {

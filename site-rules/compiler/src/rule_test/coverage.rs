@@ -1,4 +1,4 @@
-//! Which rules, and which of their actions, tests have reached.
+//! Counts the rules, and the actions of each, that tests have reached.
 
 use crate::trace::{RuleOutcome, Trace};
 use site_rules::field::FieldNumber;
@@ -7,7 +7,7 @@ use site_rules::program::{Expression, Instruction};
 use site_rules::rules::{Action, Assignment, Choice, RuleNumber, RuleSet};
 use std::collections::BTreeMap;
 
-/// How often each rule and each of its actions was reached.
+/// The number of times that each rule and each of its actions was reached.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     matched: BTreeMap<RuleNumber, usize>,
@@ -18,11 +18,11 @@ pub struct Coverage {
 /// An action of a rule, or a choice of its route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoveredAction {
-    /// Where it stands in the rule.
+    /// The place of the action in the rule.
     pub place: Taken,
     /// What it does, as `set partition = "gpu"`.
     pub described: String,
-    /// In how many tests it had an effect.
+    /// The number of tests in which the action had an effect.
     pub taken: usize,
 }
 
@@ -41,13 +41,13 @@ impl Coverage {
         }
     }
 
-    /// In how many tests a rule matched.
+    /// Returns the number of tests in which a rule matched.
     #[must_use]
     pub fn matched(&self, rule: RuleNumber) -> usize {
         self.matched.get(&rule).copied().unwrap_or(0)
     }
 
-    /// In how many tests a rule was asked and did not match.
+    /// Returns the number of tests in which a rule was asked and did not match.
     #[must_use]
     pub fn not_matched(&self, rule: RuleNumber) -> usize {
         self.not_matched.get(&rule).copied().unwrap_or(0)

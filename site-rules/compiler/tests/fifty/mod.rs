@@ -118,7 +118,7 @@ fn apply_to(job: &Job, rules: &RuleSet, memory: &mut Memory) -> (usize, usize) {
     (outcome.writes.len(), outcome.warnings.len())
 }
 
-/// Both submissions, whatever the rules make of them.
+/// Applies the rules to both submissions, whatever they make of them.
 pub(crate) fn apply_any(rules: &RuleSet, memory: &mut Memory) {
     apply_to_gpu_job(rules, memory);
     apply_to_plain_job(rules, memory);

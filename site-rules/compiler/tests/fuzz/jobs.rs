@@ -7,7 +7,7 @@ use site_rules::derived;
 use site_rules::field::{FIELDS, FieldNumber, Fields, Name};
 use site_rules::value::{Kind, Resources, Texts, Value};
 
-/// What users write.
+/// Texts that users write.
 const WORDS: [&str; 14] = [
     "gpu3",
     "gpu",
@@ -25,7 +25,7 @@ const WORDS: [&str; 14] = [
     "60",
 ];
 
-/// What nobody should.
+/// Texts that nobody should write.
 const HOSTILE: [&str; 25] = [
     "gres:gpu:a100(S:0-1):8",
     "gpu:-1",

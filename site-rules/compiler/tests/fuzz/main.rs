@@ -123,7 +123,7 @@ fn evaluate(rules: &RuleSet, random: &mut SmallRng, memory: &mut Memory, counts:
     counts.evaluations += 1;
 }
 
-/// So many evaluations of each set of rules that is made.
+/// The number of evaluations of each set of rules that is made.
 const JOBS: u64 = 8;
 
 /// Compiles a text. What compiles is read as a plugin reads it, and evaluated.
@@ -197,7 +197,7 @@ fn no_file_no_expression_and_no_job_makes_rules_crash_or_keep_memory() {
     }
 }
 
-/// One of right types, the same after some changes, or tokens in any order.
+/// Returns an expression of right types, one after some changes, or tokens in any order.
 fn any_expression(random: &mut SmallRng) -> String {
     let choices: Vec<u16> = (0..random.random_range(0..120)).map(|_| random.random()).collect();
     let depth = random.random_range(1..5);

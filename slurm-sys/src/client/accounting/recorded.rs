@@ -71,8 +71,8 @@ impl AccountingConnection {
 unsafe fn run(record: &slurmdb_job_rec_t) -> Option<RecordedRun> {
     // SAFETY: the caller's promise, for each of the record's strings.
     let text = |pointer| unsafe { value::owned_text(pointer) };
-    // Of a job that was cancelled while it waited, some releases (22.05) record that moment as its
-    // start too; it was allocated nothing.
+    // Some releases (22.05) record, as the start of a job that was cancelled while it waited, the
+    // moment of its end; it was allocated nothing.
     let has_started = has_nodes(record) || text(record.tres_alloc_str).is_some_and(|allocated| !allocated.is_empty());
     Some(RecordedRun {
         job_id: JobId(record.jobid),

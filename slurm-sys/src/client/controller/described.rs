@@ -26,7 +26,8 @@ const MEBIBYTE: i64 = 1 << 20;
 pub struct DescribedJob {
     /// Its number.
     pub job_id: JobId,
-    /// Of a task of an array that has a number of its own: the array's number and the task's.
+    /// The array's number and the task's, of a task of an array that has a number of its own;
+    /// `None` for other jobs.
     pub task: Option<(JobId, u32)>,
     /// What is known of its fields, by their names.
     #[serde(with = "stored_fields")]
@@ -163,7 +164,7 @@ const TRUTHS: &Readers<Option<bool>> = &[
     ("use_min_nodes", |job| flag(job, bindings::FLAG_USE_MIN_NODES.into())),
 ];
 
-/// Who shares the nodes, by its number in `shared` (slurm/slurm.h, `JOB_SHARED_NONE` and so on).
+/// How nodes are shared, by its number in `shared` (slurm/slurm.h, `JOB_SHARED_NONE` and so on).
 const SHARED: [&str; 5] = ["none", "ok", "user", "mcs", "topo"];
 
 /// The names of all fields that can be known, each with a value of its kind.

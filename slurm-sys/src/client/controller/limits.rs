@@ -134,9 +134,9 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Which quality of service slurmctld gives a job of an association that names none: the one
-    /// that is set there, or else the only one that it may use, or else the one that is set for the
-    /// account `root`, or else `normal`.
+    /// Returns a function that tells which quality of service slurmctld gives a job of an
+    /// association that names none: the one that is set there, or else the only one that it may
+    /// use, or else the one that is set for the account `root`, or else `normal`.
     pub fn default_qos(&self) -> impl Fn(&AssociationRecord) -> Option<QosId> + use<> {
         let root = self.associations.iter().find(|record| record.is_account && record.account == "root");
         let normal = self.qos.iter().find(|qos| qos.name == DEFAULT_QOS).map(|qos| qos.id);

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 /// Why a job waits, as far as it matters when it will start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PendingReason {
-    /// For its turn, for nodes, or for its time to come.
+    /// It waits for its turn, for nodes, or for its time to come.
     Resources,
-    /// For nodes that are down or drained, or that others have reserved for themselves.
+    /// It waits for nodes that are down or drained, or that others have reserved for themselves.
     NodesAway,
-    /// For nodes that are down, drained, or reserved for jobs in partitions of a higher priority:
-    /// slurmctld does not say which.
+    /// It waits for nodes that are down, drained, or reserved for jobs in partitions of a higher
+    /// priority: slurmctld does not say which.
     NodesAwayOrInTurn,
     /// Its user or an operator holds it, or it was put back into the queue too often.
     Held,
@@ -36,18 +36,18 @@ pub enum PendingReason {
     Reservation,
     /// Its reservation was deleted or is not valid any more.
     ReservationGone,
-    /// So many tasks of its array run as may at once.
+    /// As many tasks of its array run as may run at once.
     ArrayLimit,
-    /// A limit of its account, its user or its quality of service.
+    /// A limit of its account, its user or its quality of service is reached.
     AccountLimit,
     /// It may not run with its account, its quality of service, or in its partition.
     NotAllowed,
     /// No nodes have what it asks for.
     Constraints,
-    /// Nothing but its turn: this is how its last run ended, after which it was put back into the
-    /// queue.
+    /// It waits for nothing but its turn. The reason is how its last run ended, after which it was
+    /// put back into the queue.
     LastRunFailed,
-    /// Something that the headers of this release do not name.
+    /// The headers of this release do not name the reason.
     NotKnown,
 }
 

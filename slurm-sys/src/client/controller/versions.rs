@@ -1,4 +1,4 @@
-//! Which Slurm runs.
+//! Reads which release of Slurm runs.
 
 use super::Answer;
 use crate::client::error::ClientError;

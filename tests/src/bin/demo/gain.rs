@@ -15,7 +15,7 @@ pub(crate) struct Gain {
     as_written: Seconds,
     /// Forecast response as it was changed.
     as_changed: Seconds,
-    /// From the submission to its end.
+    /// The time from the submission to the end of the job.
     took: Seconds,
 }
 

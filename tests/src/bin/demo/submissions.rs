@@ -139,8 +139,8 @@ fn deferrable(cluster: &Cluster, workload: &Workload, filler: &Filler) -> Option
     None
 }
 
-/// Of the user's sizes the one that can be reserved soonest, how many minutes ahead, and with which
-/// probability: the highest that does not take too long to wait for.
+/// Returns which of the user's sizes can be reserved soonest, how many minutes ahead, and with
+/// which probability: the highest that does not take too long to wait for.
 fn reservable(cluster: &Cluster, workload: &Workload) -> Option<(u32, i64, f64)> {
     let snapshot = crate::snapshot(cluster)?;
     let partition = snapshot.default_partition()?;

@@ -58,10 +58,10 @@ impl NodeSet {
         self.words.iter().zip(&other.words).all(|(word, other)| word & !other == 0)
     }
 
-    /// So many nodes of the set, as Slurm's select plugins choose among equal nodes
+    /// Chooses `wanted` nodes of the set, as Slurm's select plugins choose among equal nodes
     /// (src/plugins/select/cons_tres/job_test.c, `_eval_nodes`): from the shortest row of
-    /// neighbours that is long enough; where none is, the longest row whole, and the rest in the
-    /// same way. None if there are fewer.
+    /// neighbours that is long enough. If there is none, the longest row is taken whole, and the
+    /// rest is chosen in the same way. Returns `None` if the set has fewer nodes.
     pub(super) fn choose(&self, wanted: usize) -> Option<Self> {
         let mut chosen = Self { words: vec![0; self.words.len()] };
         let mut rows = self.rows();

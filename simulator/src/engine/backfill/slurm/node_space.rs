@@ -18,7 +18,7 @@ pub(super) struct Window {
 /// so far. Running jobs are not in it.
 #[derive(Debug, Clone)]
 pub(super) struct NodeSpace {
-    /// One after the other, without gaps.
+    /// The windows of time, one after the other without gaps.
     windows: Vec<Window>,
     resolution: Seconds,
 }
@@ -32,7 +32,7 @@ pub(super) struct Unplanned {
 }
 
 impl NodeSpace {
-    /// Nothing is planned from now on until the end of the window.
+    /// Creates a space in which nothing is planned from now until the end of the backfill window.
     pub(super) fn new(now: UnixTime, parameters: &SlurmParameters, nodes: usize) -> Self {
         let (begin, end) = (parameters.rounded_down(now), parameters.rounded_down(now + parameters.bf_window));
         Self { windows: vec![Window { begin, end, unplanned: NodeSet::all(nodes) }], resolution: parameters.bf_resolution }
@@ -114,7 +114,8 @@ mod tests {
         let mut space = NodeSpace::new(UnixTime(7), &parameters(), 4);
         space.plan(&nodes(&[0, 1]), UnixTime(100), UnixTime(200));
         let all = NodeSet::all(4);
-        // Until the very second at which the plan begins, both ends included.
+        // The node is free until the very second at which the plan begins. A plan includes both its
+        // ends.
         assert_eq!(space.unplanned(UnixTime(7), UnixTime(99), &all).nodes, all);
         assert_eq!(space.unplanned(UnixTime(7), UnixTime(100), &all).nodes, nodes(&[2, 3]));
         assert_eq!(space.unplanned(UnixTime(200), UnixTime(300), &all).nodes, all);
@@ -128,7 +129,7 @@ mod tests {
         let mut space = NodeSpace::new(UnixTime(0), &parameters(), 4);
         space.plan(&nodes(&[0]), UnixTime(100), UnixTime(200));
         let all = NodeSet::all(4);
-        // At 100 there is less than before, at 200 more.
+        // Fewer nodes are free at 100 than before, and more at 200.
         assert_eq!(space.unplanned(UnixTime(0), UnixTime(300), &all).changes_at, Some(UnixTime(200)));
         assert_eq!(space.unplanned(UnixTime(200), UnixTime(300), &all).changes_at, None);
     }

@@ -9,7 +9,8 @@ use super::node_set::NodeSet;
 use super::node_space::NodeSpace;
 use super::{Planned, SlurmParameters};
 
-/// Where jobs run and where pending jobs are planned, node by node: jobs have whole nodes.
+/// The places where jobs run and where pending jobs are planned, node by node. Jobs have whole
+/// nodes.
 #[derive(Debug)]
 pub(super) struct Placed {
     processors_per_node: u32,

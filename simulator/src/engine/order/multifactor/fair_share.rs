@@ -129,9 +129,9 @@ mod tests {
     #[test]
     fn users_are_ranked_account_by_account() {
         let (mut tree, users) = tree();
-        // Of 100: physics 30 (level ratio 0.4 / 0.3 = 1.33), chemistry 70 (0.6 / 0.7 = 0.86).
-        // Within physics, games has 20 (0.5 / 0.667 = 0.75) and man 10 (1.5); within chemistry,
-        // mail has 70 and nobody none.
+        // Out of 100, physics has 30 (level ratio 0.4 / 0.3 = 1.33) and chemistry 70 (0.6 / 0.7 =
+        // 0.86). Within physics, games has 20 (0.5 / 0.667 = 0.75) and man 10 (1.5). Within
+        // chemistry, mail has 70 and nobody none.
         tree.charge(users[0], 20.0);
         tree.charge(users[1], 10.0);
         tree.charge(users[2], 70.0);

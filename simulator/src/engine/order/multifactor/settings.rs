@@ -11,7 +11,7 @@ use crate::engine::Departure;
 /// How fair-share factors come from usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub enum FairShare {
-    /// By rank in the tree of accounts and users: Slurm's default since 19.05.
+    /// The rank in the tree of accounts and users: Slurm's default since 19.05.
     #[default]
     FairTree,
     /// 2^(-usage / shares): `PriorityFlags=NO_FAIR_TREE`.
@@ -170,7 +170,8 @@ impl PrioritySettings {
         site.in_force().any(|setting| setting.key.to_ascii_lowercase().starts_with("priority"))
     }
 
-    /// With priority/basic the first to come is the first, whatever the weights are.
+    /// Returns these settings for a type of priority. Under priority/basic the weights are 0, so
+    /// that the job that comes first is first.
     fn of_type(self, is_basic: bool) -> Self {
         if !is_basic {
             return self;

@@ -10,7 +10,7 @@ pub struct JointReservations {
     /// What became of them, as of single ones.
     #[serde(flatten)]
     pub found: Reservations,
-    /// For how many of those given jobs were submitted to more than one machine.
+    /// The number of these reservations for which jobs were submitted to more than one machine.
     pub on_several: usize,
 }
 
@@ -18,13 +18,13 @@ pub struct JointReservations {
 /// both, each with the same probability to miss, and nothing was withdrawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Dependence {
-    /// How many there are.
+    /// The number of pairs of jobs.
     pub pairs: usize,
-    /// The part of them of which the job on the first machine had its nodes in time.
+    /// The part of these pairs in which the job on the first machine had its nodes in time.
     pub first_kept: Option<f64>,
-    /// The same of the second machine.
+    /// The part of these pairs in which the job on the second machine had its nodes in time.
     pub second_kept: Option<f64>,
-    /// The part of them of which one of both did.
+    /// The part of these pairs in which at least one of both jobs had its nodes in time.
     pub either_kept: Option<f64>,
     /// What that part would be if the machines did not depend on each other, from the two parts.
     pub either_if_independent: Option<f64>,
@@ -34,10 +34,10 @@ pub struct Dependence {
 
 /// What a replay has left.
 pub(super) struct Replayed {
-    /// How often was asked.
+    /// The number of requests.
     pub(super) asked: usize,
     pub(super) given: Vec<Given>,
-    /// By machine: what became of each job.
+    /// What became of each job, by machine.
     pub(super) records: Vec<Vec<Record>>,
 }
 
@@ -70,7 +70,8 @@ impl Replayed {
 }
 
 impl Dependence {
-    /// From whether each of the two jobs of a reservation had its nodes in time.
+    /// Computes the dependence from pairs: whether each of the two jobs of a reservation had its
+    /// nodes in time.
     fn of(pairs: &[(bool, bool)]) -> Self {
         if pairs.is_empty() {
             return Self::default();

@@ -26,9 +26,9 @@ pub(super) struct Given {
     /// What the cheapest reservation on one machine alone was expected to cost, where one reached
     /// the probability.
     pub(super) alone: Option<u64>,
-    /// By machine: the job there, of those that were chosen.
+    /// The job that was chosen on each machine; `None` on a machine without one.
     pub(super) jobs: Vec<Option<JobIndex>>,
-    /// By machine: when the job there started.
+    /// When the job on each machine started; `None` if it has not.
     pub(super) starts: Vec<Option<UnixTime>>,
 }
 
@@ -68,16 +68,16 @@ pub(super) struct Process {
     question: Option<Question>,
     pub(super) asked: usize,
     pub(super) given: Vec<Given>,
-    /// By machine: the jobs that are to be submitted there, with what they were given.
+    /// The jobs that are to be submitted to each machine, with the offers that they were given.
     to_submit: Vec<Vec<(JobIndex, Offer)>>,
-    /// By machine and job: which of `given` it belongs to.
+    /// The place in `given` of the reservation that each job belongs to, by machine and job.
     belongs: BTreeMap<(usize, JobIndex), usize>,
-    /// What has become superfluous since this was last looked at.
+    /// Jobs that have become superfluous since this list was last read.
     superfluous: Vec<Superfluous>,
 }
 
 impl Process {
-    /// Before it has asked for anything, in front of so many machines.
+    /// Creates a process in front of this many machines that has not asked for anything yet.
     pub(super) fn new(wish: ReservationWish, machines: usize, chooses: Chooses) -> Self {
         Self {
             wish,
@@ -107,8 +107,8 @@ impl Process {
         }
     }
 
-    /// By machine, the place of the offer of which all together miss with equal parts of what the
-    /// wish leaves to chance.
+    /// Returns the place of the chosen offer on each machine. All jobs miss with equal probability,
+    /// and together no more often than the wish allows.
     fn evenly(&self, answers: &[(JobIndex, Vec<Offer>)]) -> Option<Vec<Option<usize>>> {
         let each = 1.0 - (1.0 - self.wish.probability).powf(1.0 / self.machines.max(1) as f64);
         let cheapest = |offers: &Vec<Offer>| {
@@ -195,7 +195,7 @@ impl Decider for Front {
             let offers = self.shipped.offers(index, asked, cluster);
             process.answered(self.machine, index, at, offers);
         }
-        // Until it is chosen it is out of the way, and for ever if it is not.
+        // A job stays out of the way until it is chosen, and for ever if it is not.
         self.out_of_the_way += 1;
         Submitted { job: *asked, eligible: NEVER + Seconds(self.out_of_the_way as i64), hold_until: Some(at) }
     }

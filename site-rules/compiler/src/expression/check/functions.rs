@@ -15,7 +15,7 @@ use site_rules::value::Kind;
 
 impl Checker<'_> {
     pub(super) fn forecast(&mut self, at: &IdedExpr, name: &str, arguments: &[IdedExpr], known: &Facts) -> Result<Checked> {
-        /// Of the wait, where none is given: as likely longer as shorter.
+        /// The quantile of a wait if none is given: the wait is as likely longer as shorter.
         const QUANTILE: f64 = 0.5;
         let (partition, quantile) = match arguments {
             [partition] => (partition, None),

@@ -47,7 +47,7 @@ pub struct SparseColumn {
     pub name: String,
     /// The kind of its values.
     pub kind: Kind,
-    /// Where its table stands.
+    /// The place of the column's table among the tables.
     pub table: u16,
     /// Whether its values are names that Slurm compares without regard to case, in small letters.
     pub is_caseless: bool,
