@@ -391,7 +391,7 @@ fn a_submission_that_its_client_repeats_counts_once_and_its_user_is_told_once_mo
         times += 1;
         // On a machine that is too slow it is not as a client does it.
         if first.1 && second.1 {
-            assert_eq!(first.0, "seen 1", "a user may have submitted two like jobs, and is told of both");
+            assert_eq!(first.0, "seen 2", "a user may have submitted a like job, and is told of that as well");
             assert_eq!(second.0, "");
             let mut other = Description::batch(2, 2);
             assert_eq!(ask(submission, &state, &mut other, user).1, "seen 2");
