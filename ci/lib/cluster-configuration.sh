@@ -109,17 +109,19 @@ find_plugins() {
 # this user claims its block before a daemon listens there, so that many can be brought up at once.
 choose_ports() {
   local count=$((settings[nodes] + 3)) attempt first='' size lock_of_claims
-  local claims=${TMPDIR:-/tmp}/queuecast-ports-$EUID
+  # In one place, wherever the clusters lie.
+  local claims=/tmp/queuecast-ports-$EUID
   mkdir -m 700 "$claims" 2>/dev/null || [[ -d $claims && -O $claims && ! -L $claims ]] || fail "$claims is not a directory of yours"
   exec {lock_of_claims}<"$claims"
   flock -w 600 "$lock_of_claims" || fail "another 'ci/cluster up' holds $claims"
   if [[ -r $directory/etc/ports ]]; then
     read -r first size <"$directory/etc/ports"
-    ((size >= count)) && block_is_free "$first" "$count" && block_is_unclaimed "$first" "$size" || first=''
+    if ((size < count)) || ! block_is_free "$first" "$count" || ! block_is_unclaimed "$first" "$size"; then first=''; fi
   fi
-  for ((attempt = 0; attempt < 200 && ! ${first:-0}; attempt++)); do
+  for ((attempt = 0; attempt < 200; attempt++)); do
+    [[ ! $first ]] || break
     first=$((10240 + (RANDOM * 32768 + RANDOM) % (32768 - 10240 - count))) size=$count
-    block_is_free "$first" "$count" && block_is_unclaimed "$first" "$count" || first=''
+    if ! block_is_free "$first" "$count" || ! block_is_unclaimed "$first" "$count"; then first=''; fi
   done
   [[ $first ]] || fail "found no $count free TCP ports in a row between 10240 and 32767"
   echo "$first $size" | replace_file etc/ports 644

@@ -227,13 +227,13 @@ impl Sweep {
         self.arrive_at(job, job.eligible)
     }
 
-    /// Adds a job as [`Sweep::arrive`] does, if it is known of later than it became eligible. The
+    /// Adds, as [`Sweep::arrive`] does, a job that is known of later than it became eligible. The
     /// job sees what is there `now`.
     pub fn arrive_at(&mut self, job: &WaitingJob, now: UnixTime) -> u32 {
         self.arrive_seeing(job, now, None)
     }
 
-    /// Adds a job as [`Sweep::arrive_at`] does, if its features were made from what was published
+    /// Adds, as [`Sweep::arrive_at`] does, a job whose features were made from what was published
     /// then ([`Sweep::seen`]).
     pub fn arrive_seeing(&mut self, job: &WaitingJob, now: UnixTime, published: Option<&[f32]>) -> u32 {
         let (eligible, now) = (job.eligible, now.max(job.eligible));
@@ -304,7 +304,7 @@ impl Sweep {
         }
     }
 
-    /// Starts a job as [`Sweep::start`] does, if it gets another size than it asked for.
+    /// Starts, as [`Sweep::start`] does, a job that gets another size than it asked for.
     pub fn start_with(&mut self, row: u32, at: UnixTime, size: Size) {
         let Some(open) = self.open.get_mut(&row) else { return };
         if open.phase != Phase::Waiting {

@@ -22,7 +22,8 @@ const NO_FLOOR: UnixTime = UnixTime(i64::MIN);
 /// The floors of one place.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Floors {
-    /// The earliest starts by size and duration, ascending in both. Empty until a search finds one.
+    /// The times before which no job starts, by size and duration, ascending in both. Empty until
+    /// the first floor is raised.
     floors: Vec<UnixTime>,
 }
 

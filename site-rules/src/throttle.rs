@@ -37,8 +37,8 @@ impl Minutes {
     /// Returns the counts as they are at a later minute, without those that are too old by then.
     fn up_to(mut self, minute: i64) -> Minutes {
         let passed = minute.saturating_sub(self.last);
-        // This also holds where the clock was set back so far, because what was counted would not
-        // grow old.
+        // The counts are also dropped if the clock was set back so far, because what was counted
+        // would not grow old.
         if passed.unsigned_abs() >= MINUTES as u64 {
             return Minutes { last: minute, counts: [0; MINUTES] };
         }

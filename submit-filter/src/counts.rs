@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Counts {
     /// The counters, and the last refusals for deadlines.
     numbers: [AtomicU64; SHOWN],
-    /// The name under which this process counts; 0 before it has a page.
+    /// The number under which this process counts; 0 before it has a page.
     owner: AtomicU64,
     page: RwLock<Option<Page>>,
 }

@@ -37,7 +37,7 @@ pub(crate) struct Located {
     policies: Policies,
     /// The key with which records are sealed.
     pub(crate) record_key: RecordKey,
-    /// The site's own rules. All of them share one look at the directory.
+    /// The site's own rules. Their look at the directory also serves the switch and the snapshot.
     rules: Arc<RuleStore>,
     off: Switch,
 }

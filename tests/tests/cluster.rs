@@ -99,6 +99,40 @@ fn two_clusters_run_side_by_side_and_leave_nothing() {
 
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
+fn clusters_that_come_up_at_once_claim_ports_of_their_own_and_have_the_same_accounts() {
+    let clusters: Vec<Cluster> = std::thread::scope(|scope| {
+        let threads = [(); 3].map(|()| scope.spawn(|| Cluster::up(&small())));
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let ports = |cluster: &Cluster| {
+        let text = std::fs::read_to_string(cluster.path("etc/ports")).unwrap();
+        let (first, count) = text.trim().split_once(' ').unwrap();
+        let first: u32 = first.parse().unwrap();
+        first..first + count.parse::<u32>().unwrap()
+    };
+    let claim = |first: u32| Path::new("/tmp/queuecast-ports-0").join(first.to_string());
+    let accounts = |cluster: &Cluster| cluster.output("sacctmgr", &["-n", "-P", "list", "associations", "format=account,user"]);
+    let password = |cluster: &Cluster| std::fs::read(cluster.path("etc/database-password")).unwrap();
+    for (place, cluster) in clusters.iter().enumerate() {
+        assert_eq!(std::fs::read_link(claim(ports(cluster).start)).unwrap(), cluster.directory());
+        assert!(accounts(cluster).lines().any(|row| row == "main|games"), "{}", accounts(cluster));
+        for other in &clusters[..place] {
+            let (own, others) = (ports(cluster), ports(other));
+            assert!(own.end <= others.start || others.end <= own.start, "{own:?} and {others:?}");
+            assert_eq!(accounts(cluster), accounts(other));
+            assert_ne!(password(cluster), password(other));
+        }
+    }
+    // The next one that chooses ports takes away the claims of those that are gone.
+    let gone = clusters.iter().map(|cluster| ports(cluster).start).collect::<Vec<_>>();
+    drop(clusters);
+    let next = Cluster::up(&small());
+    let left = gone.into_iter().filter(|first| *first != ports(&next).start).find(|first| claim(*first).symlink_metadata().is_ok());
+    assert_eq!(left, None, "the claim of a cluster that is gone");
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_cluster_of_another_release_of_slurm_runs_beside_the_machines_own() {
     if let Some(release) = std::env::var_os("QUEUECAST_SLURM") {
         println!("skipped: this runs under Slurm {} of another Debian already", release.display());

@@ -51,9 +51,9 @@ pub struct QueuedJob {
 }
 
 impl QueuedJob {
-    /// A job with this record and the rest as it is right after a submission that nothing keeps
-    /// waiting: of the size that was promised, with the last begin and time limit in the record,
-    /// and in the partition, account and quality of service that the record names.
+    /// Makes the job that a record describes, as slurmctld has it right after its submission: with
+    /// the size that was promised, the last begin and time limit that the record names, and its
+    /// partition, account and quality of service. Nothing keeps the job waiting.
     #[must_use]
     pub fn as_recorded(id: JobId, user: UserId, record: Record) -> Self {
         let Affiliation { partition, account, qos } = record.affiliation.clone().unwrap_or_default();

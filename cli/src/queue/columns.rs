@@ -62,7 +62,8 @@ fn named(name: Option<&str>) -> String {
     name.unwrap_or(UNKNOWN).replace(is_obeyed, "?")
 }
 
-/// Returns the nodes of a job, or the reason why it waits, as squeue shows them.
+/// Returns why a job has no expected start, in brackets, as squeue shows the reason of a job that
+/// waits; empty if it has one.
 fn nodes_or_reason(job: &JobReport) -> String {
     job.why.as_ref().map_or_else(String::new, |why| format!("({why})"))
 }

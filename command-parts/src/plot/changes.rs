@@ -45,14 +45,15 @@ const MOST: f64 = 100.0;
 pub fn changes(area: &Area<'_>, diagram: &Changes) -> anyhow::Result<()> {
     let values = || diagram.rows.iter().flat_map(|row| row.values.iter().copied()).filter(|value| value.is_finite());
     let chance = diagram.within_chance;
-    // A change of everything would leave no room for the others to be told apart.
+    // A very large change would leave no room for the others to be told apart.
     let within = |value: f64| value.clamp(-MOST, MOST);
     let (least, most) =
         values().map(within).fold((-within(chance), within(chance)), |(least, most), value| (least.min(value), most.max(value)));
     let steps = round_steps(most.max(-least).max(1.0));
     let step = steps.get(1).copied().unwrap_or(1.0);
     let (left, right) = ((least / step).floor() * step, (most / step).ceil() * step);
-    // The axis reaches at least one step to each side, so that no change lies outside the picture.
+    // The axis reaches at least one step to each side of 0, so that the place of "no change" lies
+    // within the picture.
     let (left, right) = (left.min(-step), right.max(step));
     let marks = (0..).map(|mark| left + f64::from(mark) * step).take_while(|mark| *mark <= right + step / 2.0);
     let name = |mark: f64| if mark < -1e-9 { format!("-{}", plain(-mark)) } else { plain(mark.max(0.0)) };

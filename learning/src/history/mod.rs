@@ -64,7 +64,7 @@ impl History {
         self.take(job, true)
     }
 
-    /// Adds a run as [`History::push`] does, if it ended because it was requeued or preempted, or a
+    /// Adds, as [`History::push`] does, a run that ended because it was requeued or preempted, or a
     /// node failed. Its wait counts, but how long it ran says nothing of its program.
     pub fn push_interrupted<A, P: AsRef<str>, Q>(&mut self, job: &EndedJob<A, P, Q>) -> bool {
         self.take(job, false)

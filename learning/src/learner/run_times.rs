@@ -68,7 +68,7 @@ impl RunTimeLearner {
         self.take(job, |predictor, arriving, run_time| predictor.ends(arriving, at, Some(run_time)));
     }
 
-    /// Takes a run as [`RunTimeLearner::ended`] does, if it ended so long ago that only its run
+    /// Takes, as [`RunTimeLearner::ended`] does, a run that ended so long ago that only its run
     /// time is taken, and not what it teaches of the weights.
     pub(super) fn ended_long_ago(&mut self, job: &EndedJob) {
         self.take(job, Calibrated::remembers);

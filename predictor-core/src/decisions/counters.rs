@@ -94,7 +94,7 @@ impl Counter {
 /// What filters have counted, each from when its slurmctld loaded it on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// The time from which on filters are counted.
+    /// The time from which on what filters do is counted.
     since: UnixTime,
     /// The sums over all filters, as [`COUNTERS`].
     sums: [u64; COUNTERS.len()],
@@ -111,7 +111,7 @@ impl Counted {
         Counted { since: now, ..Counted::default() }
     }
 
-    /// Returns the time from which on filters are counted.
+    /// Returns the time from which on what filters do is counted.
     #[must_use]
     pub fn since(&self) -> UnixTime {
         self.since

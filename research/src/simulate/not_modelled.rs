@@ -39,8 +39,8 @@ impl From<Departure> for NotModelled {
 /// when, each with the value by which the simulation goes.
 const OTHERS: [(&str, &str); 2] = [("SchedulerType", "sched/backfill"), ("PreemptType", "preempt/none")];
 
-/// Returns the settings of a slurm.conf whose values differ from those that are simulated, and the
-/// included files that could not be read.
+/// Returns those settings of [`OTHERS`] to which a slurm.conf gives other values, and the included
+/// files that could not be read.
 pub(super) fn other_settings(site: &SlurmSettings) -> Vec<NotModelled> {
     let unread = site.problems.iter().map(|problem| {
         Departure::NotTaken(format!("{problem}: what this included file says is not known, and the simulation goes without it"))

@@ -11,7 +11,7 @@ use predictor_core::snapshot::Snapshot;
 use upkeep::{AdmissionState, AdmissionWanted, admission_upkeep};
 
 use crate::known::cluster::{Cluster, Phase, PlanJob};
-use crate::known::promised::Promised;
+use crate::known::promised_job::PromisedJob;
 use crate::metrics::changes::ChangeMetrics;
 
 use super::issuer::Change;
@@ -68,7 +68,7 @@ impl Deadlines {
             self.dealt.clear();
             return changes;
         }
-        let admitted: HashMap<JobId, &Promised> = cluster.admitted.iter().map(|admitted| (admitted.job.id, admitted)).collect();
+        let admitted: HashMap<JobId, &PromisedJob> = cluster.admitted.iter().map(|admitted| (admitted.job.id, admitted)).collect();
         let soonest = deadlines.values().min().copied().unwrap_or(now);
         for Move { job, added, is_lower } in self.moves(cluster, &admitted, &deadlines) {
             // Whoever is told something as well gets the place with the next round.
@@ -91,7 +91,7 @@ impl Deadlines {
     }
 
     /// The changes of the priorities of jobs with these deadlines.
-    fn moves(&mut self, cluster: &Cluster, admitted: &HashMap<JobId, &Promised>, deadlines: &HashMap<JobId, UnixTime>) -> Vec<Move> {
+    fn moves(&mut self, cluster: &Cluster, admitted: &HashMap<JobId, &PromisedJob>, deadlines: &HashMap<JobId, UnixTime>) -> Vec<Move> {
         let mut queues: HashMap<&Arc<str>, Vec<&PlanJob>> = HashMap::new();
         for job in cluster.queue.jobs.iter().filter(|job| is_in_queue(job, cluster.read_at)) {
             for partition in &job.partitions {
@@ -101,7 +101,7 @@ impl Deadlines {
         let mut moves = Vec::new();
         let mut now_dealt = HashMap::new();
         for (partition, queue) in queues {
-            let ordered: Vec<&Promised> = queue
+            let ordered: Vec<&PromisedJob> = queue
                 .iter()
                 .filter(|job| deadlines.contains_key(&job.job_id))
                 .filter_map(|job| admitted.get(&job.job_id).copied())
@@ -129,7 +129,7 @@ impl Deadlines {
     }
 
     /// The place that a job holds: what is in force, and what was dealt and is not written yet.
-    fn held(&self, job: &Promised) -> Held {
+    fn held(&self, job: &PromisedJob) -> Held {
         let job = &job.job;
         let to_come = self.dealt.get(&job.id).map_or(0, |dealt| dealt.added - job.added());
         Held { place: (i64::from(job.priority) + to_come).max(1), own: job.own_priority() }
@@ -137,7 +137,7 @@ impl Deadlines {
 
     /// The places of jobs of a partition that have left the order without a start: they were
     /// cancelled, or have got a priority of their own.
-    fn left(&self, partition: &Arc<str>, cluster: &Cluster, admitted: &HashMap<JobId, &Promised>) -> Vec<Held> {
+    fn left(&self, partition: &Arc<str>, cluster: &Cluster, admitted: &HashMap<JobId, &PromisedJob>) -> Vec<Held> {
         let is_gone = |job: JobId| cluster.ended.iter().any(|ended| ended.id.job == job && ended.job.start.is_none());
         let has_left = |job: JobId| match admitted.get(&job) {
             Some(admitted) => admitted.job.is_fixed(),

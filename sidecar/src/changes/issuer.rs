@@ -17,7 +17,7 @@ use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
 use upkeep::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, UPDATE_DELAY, Wanted, noted};
 
 use crate::clock::now;
-use crate::known::promised::{Promised, Seen};
+use crate::known::promised_job::{PromisedJob, Seen};
 use crate::metrics::changes::{ChangeMetrics, ChangeOutcome};
 use crate::read::queue_reader;
 
@@ -58,7 +58,7 @@ pub(super) struct Change {
 
 impl Change {
     /// What is wanted of a job with a reservation, as of `now`; its records are sealed by `key`.
-    pub(super) fn new(reserved: &Promised, wanted: &Wanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
+    pub(super) fn new(reserved: &PromisedJob, wanted: &Wanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
         let action = |step: Step| match step {
             Step::Cancel => Some(Action::Cancel),
             Step::Update { begin, limit, shortest_limit, record } => {
@@ -87,7 +87,7 @@ impl Change {
     }
 
     /// What is wanted of a job that was admitted with a deadline, as of `now`.
-    pub(super) fn of_admitted(admitted: &Promised, wanted: AdmissionWanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
+    pub(super) fn of_admitted(admitted: &PromisedJob, wanted: AdmissionWanted, due: UnixTime, now: UnixTime, key: Option<SealKey>) -> Self {
         let action = match wanted.step(&admitted.job, now) {
             AdmissionStep::Cancel => Some(Action::Cancel),
             AdmissionStep::Update(AdmissionUpdate { deadline, shortest_limit, site_factor, note, record }) => {

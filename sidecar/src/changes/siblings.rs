@@ -16,7 +16,7 @@ use job_types::time::UnixTime;
 use slurm_sys::client::{AccountingConnection, ClientError, JobState, RecordedRun};
 use upkeep::Sibling;
 
-use crate::known::promised::Promised;
+use crate::known::promised_job::PromisedJob;
 
 /// How long a round waits for slurmdbd.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ impl Siblings {
 
     /// Looks anew at all that belong together with these jobs, on the clusters that the
     /// configuration names.
-    pub(super) fn refresh(&mut self, reserved: &[Promised], configured: &BTreeSet<String>) {
+    pub(super) fn refresh(&mut self, reserved: &[PromisedJob], configured: &BTreeSet<String>) {
         let joint = reserved.iter().filter_map(|reserved| Some((reserved.job.user, reserved.job.id, reserved.joint.as_ref()?)));
         let question = question(&self.cluster, joint, configured);
         if question.is_empty() {
@@ -93,7 +93,7 @@ impl Siblings {
     }
 
     /// What is known of those that belong together with a job.
-    pub(super) fn of(&self, reserved: &Promised) -> Vec<Sibling> {
+    pub(super) fn of(&self, reserved: &PromisedJob) -> Vec<Sibling> {
         let is_current = self.known.read_at.is_some_and(|at| at.elapsed() <= LONGEST_AGE);
         let others = reserved.joint.as_ref().filter(|_| is_current).and_then(|joint| joint.others(&self.cluster, reserved.job.id));
         others.into_iter().flatten().filter_map(|other| self.known.runs.get(other)).flatten().cloned().collect()

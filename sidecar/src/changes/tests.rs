@@ -15,7 +15,7 @@ use super::siblings::Siblings;
 use super::{ChangesThread, Configured, Deadlines, Round, wanted};
 use crate::known::cluster::Cluster;
 use crate::known::made_up::{cluster, job};
-use crate::known::promised::{Promised, Seen};
+use crate::known::promised_job::{PromisedJob, Seen};
 use crate::metrics::changes::ChangeMetrics;
 
 /// A site where jobs of a user on 4 nodes have waited from 0 to 99 times so many seconds.
@@ -28,14 +28,14 @@ fn site(more_wait: i64) -> MadeUpSite {
 }
 
 /// The job with that number, as it was reserved while waits were short.
-fn reserved(number: u32, change: impl FnOnce(&mut QueuedJob)) -> Promised {
+fn reserved(number: u32, change: impl FnOnce(&mut QueuedJob)) -> PromisedJob {
     let mut reserved = QueuedJob { id: JobId(number), ..reserved_job(&site(40).state()) };
     change(&mut reserved);
-    Promised { job: reserved, seen: Seen::of(&job(number, JobState::Pending, 4)), rest: String::new(), joint: None }
+    PromisedJob { job: reserved, seen: Seen::of(&job(number, JobState::Pending, 4)), rest: String::new(), joint: None }
 }
 
 /// A cluster that was read at a moment, with these jobs and no clock but this machine's.
-fn read(read_at: UnixTime, reserved: Vec<Promised>) -> Cluster {
+fn read(read_at: UnixTime, reserved: Vec<PromisedJob>) -> Cluster {
     let mut cluster = cluster(&[], Vec::new());
     (cluster.read_at, cluster.reserved, cluster.record_key) = (read_at, reserved, Some(SealKey::new([7; 16])));
     cluster
@@ -95,7 +95,7 @@ fn a_snapshot_that_cant_be_read_back_changes_nothing() {
 fn a_queue_is_looked_at_once_and_once_more_after_the_last_job_has_gone() {
     let (mut thread, rounds) = ChangesThread::new();
     let configured = || Configured { per_second: 1, clusters: BTreeSet::new() };
-    let mut is_sent = |after: i64, reserved: Vec<Promised>| {
+    let mut is_sent = |after: i64, reserved: Vec<PromisedJob>| {
         let cluster = Arc::new(read(NOW + Seconds(after), reserved));
         thread.ask(Some(cluster), Seconds(30), configured, Vec::new);
         rounds.try_recv().is_ok()

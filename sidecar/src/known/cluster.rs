@@ -4,7 +4,7 @@ mod queue;
 
 use std::sync::Arc;
 
-use crate::known::promised::Promised;
+use crate::known::promised_job::PromisedJob;
 use crate::known::shared_nodes::SharedNodes;
 use job_types::job::{EndedJob, Job};
 use job_types::record::SealKey;
@@ -37,9 +37,9 @@ pub(crate) struct Cluster {
     /// Nodes whose CPUs jobs share, by the partition that shares them.
     pub(crate) shared_nodes: SharedNodes,
     /// Jobs that carry a reservation.
-    pub(crate) reserved: Vec<Promised>,
+    pub(crate) reserved: Vec<PromisedJob>,
     /// Jobs that were admitted with a deadline.
-    pub(crate) admitted: Vec<Promised>,
+    pub(crate) admitted: Vec<PromisedJob>,
     /// The submissions of the last minutes that became jobs.
     pub(crate) submissions: Arc<SeenSubmissions>,
     /// How slurmctld makes the priorities of jobs.

@@ -8,7 +8,7 @@ pub(crate) mod damaged;
 pub(crate) mod genuine;
 pub(crate) mod names;
 pub(crate) mod privacy;
-pub(crate) mod promised;
+pub(crate) mod promised_job;
 pub(crate) mod promised_jobs;
 pub(crate) mod rule_load_report;
 pub(crate) mod seen;

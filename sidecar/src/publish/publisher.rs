@@ -20,7 +20,7 @@ use snapshot_writer::{Origin, PartitionState, SharedNodeState, write};
 use crate::failure::Failure;
 use crate::known::cluster::{Cluster, Ended, QueuedRun};
 use crate::known::names::PartitionIndices;
-use crate::known::promised::Promised;
+use crate::known::promised_job::PromisedJob;
 use crate::known::shared_nodes::ForecastSharer;
 use crate::known::slurm_reservations;
 use crate::plan::Question;
@@ -351,7 +351,7 @@ fn partition_states(
                 .reserved
                 .iter()
                 .filter(|reserved| reserved.is_in(&partition.name))
-                .filter_map(Promised::reserved_cpus)
+                .filter_map(PromisedJob::reserved_cpus)
                 .collect(),
             limits: limits.clone(),
             slurm_reservations: slurm_reservations.remove(partition.name.as_str()).unwrap_or_default(),

@@ -22,7 +22,7 @@ use crate::known::privacy::Privacy;
 
 /// Names of snapshots that are being written begin so.
 const UNFINISHED: &str = "snapshot.new";
-/// The name of a hand-over that is being written; it begins like that of a finished one.
+/// The name of a hand-over that is being written. It begins with [`UNFINISHED`], too.
 const UNFINISHED_HAND_OVER: &str = "snapshot.new-memory";
 /// A number of bytes that no snapshot reaches.
 const MOST_SNAPSHOT_BYTES: usize = 512 << 20;

@@ -264,8 +264,8 @@ impl LogBuilder {
     }
 }
 
-/// Returns the seconds from when a run became eligible until it left the queue; `None` if its start
-/// is not known.
+/// Returns the seconds from when a run became eligible until it left the queue. A run without a
+/// start left it at its end; `None` if how it ended is not known either.
 fn wait(run: &Kept) -> Option<u64> {
     match run.started {
         Some(started) => seconds(started - run.eligible),

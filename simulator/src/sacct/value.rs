@@ -11,7 +11,7 @@ use crate::swf::Status;
 pub(super) enum Said<T> {
     /// This.
     Known(T),
-    /// An empty value.
+    /// Nothing is said: the value is empty, or a word for that, such as `Unknown`.
     Nothing,
     /// A value that has no meaning, such as `INVALID`.
     Undefined,

@@ -13,7 +13,7 @@ const PADDING: usize = 4096;
 /// What was counted of each rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedRules {
-    /// The time from which on rules are counted, in Unix seconds.
+    /// The time from which on what rules do is counted, in Unix seconds.
     pub since: i64,
     /// The rules with their sums, in the order in which they apply.
     pub rules: Vec<CountedRule>,

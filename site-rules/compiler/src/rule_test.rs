@@ -35,7 +35,7 @@ pub struct RuleTest {
 /// What is expected of rules. What is `None` or empty is not asked about.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
-    /// The refusal that is expected; `None` if it does not matter whether the request is refused.
+    /// The refusal that is expected; `None` if the request is expected to be accepted.
     pub refusal: Option<ExpectedRefusal>,
     /// The name of Slurm's error.
     pub error: Option<String>,

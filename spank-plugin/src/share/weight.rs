@@ -37,11 +37,11 @@ pub(crate) fn share(expected_s: f64, done_s: f64, left_s: f64) -> Option<f64> {
     Some((remaining / left_s).clamp(LEAST_SHARE, 1.0))
 }
 
-/// What the job has of each of its CPUs; 1 without a share.
+/// The weight of a job on one node; `of_job` is in the unit of `cpu.weight`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Weight {
     of_job: f64,
-    /// What it has of each of its CPUs, 1 without a share.
+    /// What the job has of each of its CPUs; 1 without a share.
     of_each_cpu: f64,
 }
 

@@ -77,7 +77,7 @@ struct Merged {
     nodes: Arc<Vec<SharedNode>>,
 }
 
-/// The promises of all users count.
+/// The users whose promises count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// The promises of all users count.
@@ -116,7 +116,7 @@ impl PromiseTable {
 impl Promises {
     fn settle<B: AsRef<[u8]>>(&mut self, snapshot: &Snapshot<B>, now: UnixTime) {
         for promise in &mut self.promises {
-            // After the clock was set back, a promise would count for as long as it was set back.
+            // If the clock was set back, a promise would else count for longer, by as much as that.
             promise.at = promise.at.min(now);
         }
         if self.settled.replace(snapshot.checksum()) == Some(snapshot.checksum()) {

@@ -399,10 +399,10 @@ impl Entry {
         self.retries < MOST_RETRIES && passed >= wait && passed < wait + RETRY_LATE
     }
 
-    /// Whether what its user was told need not be told again when it is repeated. A user who
-    /// submits two like jobs a second apart is to be told of both, so that a job that was let
-    /// through counts as repeated by its client only at the second repetition, which comes two
-    /// seconds after the first.
+    /// Whether a repetition of this submission leaves out the lines that its user was told. One
+    /// that was let through may be followed, a second later, by another job of the user's that
+    /// looks the same, and the user is to be told of both. So it counts as repeated by its client
+    /// only from the second repetition on, which comes two seconds after the first.
     fn has_told(&self) -> bool {
         self.state == State::ToBeRepeated || self.retries > 0
     }

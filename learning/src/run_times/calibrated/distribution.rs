@@ -97,7 +97,8 @@ impl RunTimeDistribution {
         let mut skipped = 0.0;
         for (first, last, less, up_to) in self.bins() {
             let probability = up_to - less;
-            // A negligible bin adds its probability to the next range, but does not make it longer.
+            // Negligible bins at the ends of a range add their probability to it, but do not make
+            // it longer.
             if probability < NEGLIGIBLE {
                 skipped += probability;
                 continue;

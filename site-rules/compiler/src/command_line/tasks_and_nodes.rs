@@ -25,8 +25,8 @@ pub(super) fn count(job: &mut Job<'_>) -> Result<(), CommandLineError> {
         _ => None,
     };
     if let Some(listed) = listed {
-        // Before 23.02 sbatch takes the greater of the list's number and that of --nodes; since,
-        // --nodes alone counts.
+        // If --nodes is given as well, sbatch takes the greater of the list's number and that of
+        // --nodes before 23.02, and that of --nodes alone since.
         let beside = job.least_nodes.filter(|least| release.is_since(23, 2) || *least > listed);
         let least = beside.unwrap_or(listed);
         job.least_nodes = Some(least);

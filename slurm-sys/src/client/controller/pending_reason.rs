@@ -38,7 +38,7 @@ pub enum PendingReason {
     ReservationGone,
     /// As many tasks of its array run as may run at once.
     ArrayLimit,
-    /// A limit of its account, its user or its quality of service is reached.
+    /// A limit of its account, its user or its quality of service keeps it from starting.
     AccountLimit,
     /// It may not run with its account, its quality of service, or in its partition.
     NotAllowed,

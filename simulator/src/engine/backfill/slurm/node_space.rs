@@ -114,8 +114,8 @@ mod tests {
         let mut space = NodeSpace::new(UnixTime(7), &parameters(), 4);
         space.plan(&nodes(&[0, 1]), UnixTime(100), UnixTime(200));
         let all = NodeSet::all(4);
-        // The node is free until the very second at which the plan begins. A plan includes both its
-        // ends.
+        // The nodes are free until the very second at which the plan begins: `unplanned` includes
+        // both ends of its time, the plan does not include its end.
         assert_eq!(space.unplanned(UnixTime(7), UnixTime(99), &all).nodes, all);
         assert_eq!(space.unplanned(UnixTime(7), UnixTime(100), &all).nodes, nodes(&[2, 3]));
         assert_eq!(space.unplanned(UnixTime(200), UnixTime(300), &all).nodes, all);

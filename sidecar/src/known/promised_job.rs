@@ -11,7 +11,7 @@ use snapshot_writer::ReservedCpus;
 
 /// A job to which something was promised, and what a change of it has to find unchanged.
 #[derive(Debug, Clone)]
-pub(crate) struct Promised {
+pub(crate) struct PromisedJob {
     pub(crate) job: upkeep::QueuedJob,
     pub(crate) seen: Seen,
     /// What somebody else has written behind the record.
@@ -78,7 +78,7 @@ impl Seen {
     }
 }
 
-impl Promised {
+impl PromisedJob {
     /// `None` for a job without a promise, of which there are most, for an array, and for a job
     /// that neither waits nor runs. `size` is the size that it has or asks for;
     /// `accounting_is_enforced` is whether slurmctld holds jobs to limits of accounting.
