@@ -323,7 +323,7 @@ impl PartitionReport {
             running_cpus,
             pending_jobs,
             pending_cpus,
-            wait_forecasts: score.map(WaitForecasts::of),
+            wait_forecasts: score.map(WaitForecasts::from),
             shared_nodes: partition.shared_nodes.len(),
             policy: (&partition.policy).into(),
         }

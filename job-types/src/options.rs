@@ -333,7 +333,7 @@ impl FromStr for SuccessProbability {
             return Ok(Self::Best);
         }
         let number = text.parse().ok().filter(|probability| *probability > 0.0 && *probability < 1.0);
-        number.map(Self::AtLeast).ok_or(UnknownWord::of(Key::SuccessProbability))
+        number.map(Self::AtLeast).ok_or(UnknownWord::from(Key::SuccessProbability))
     }
 }
 
@@ -344,22 +344,22 @@ pub struct UnknownWord {
     accepted: &'static str,
 }
 
-impl UnknownWord {
-    fn of(key: Key) -> UnknownWord {
+impl From<Key> for UnknownWord {
+    fn from(key: Key) -> Self {
         UnknownWord { accepted: key.option().accepted() }
     }
 }
 
 fn unknown_mode(_: &str) -> UnknownWord {
-    UnknownWord::of(Key::Mode)
+    UnknownWord::from(Key::Mode)
 }
 
 fn unknown_early_start(_: &str) -> UnknownWord {
-    UnknownWord::of(Key::EarlyStart)
+    UnknownWord::from(Key::EarlyStart)
 }
 
 fn unknown_if_missed(_: &str) -> UnknownWord {
-    UnknownWord::of(Key::IfMissed)
+    UnknownWord::from(Key::IfMissed)
 }
 
 /// What a user asked for; by default nothing.

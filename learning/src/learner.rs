@@ -353,7 +353,7 @@ impl Learner {
                 Job::Ended(_) | Job::Running(_) => {}
                 Job::Waiting(job) => {
                     let tasks = if is_sound && !run.is_held && job.eligible <= now { run.tasks } else { 0 };
-                    let entry = waiting.entry(run.kin()).or_insert((job, 0));
+                    let entry = waiting.entry(run.id_while_waiting()).or_insert((job, 0));
                     if entry.1 == 0 {
                         entry.0 = job;
                     }
@@ -363,9 +363,9 @@ impl Learner {
         }
         // The runs are sorted, so that their order does not depend on the map's.
         let mut waiting: Vec<_> = waiting.into_iter().collect();
-        waiting.sort_unstable_by_key(|(kin, _)| *kin);
-        for (kin, (job, count)) in waiting {
-            self.tracker.waits(kin, job, count, now);
+        waiting.sort_unstable_by_key(|(id, _)| *id);
+        for (id, (job, count)) in waiting {
+            self.tracker.waits(id, job, count, now);
         }
         self.tracker.end_look(now);
     }

@@ -111,7 +111,9 @@ fn questions(criterion: &mut Criterion) {
     let pass = Pass::of_state(&state, Assumption::Expected);
     let mut group = criterion.benchmark_group("question");
     measure(&mut group, "prepare what stands", &jobs, |_| Occupancy::of(&state, Assumption::Expected));
-    measure(&mut group, "start all with a placeholder", &placeholders, |placeholder| Pass::of(&pass.occupancy().with(placeholder.clone())));
+    measure(&mut group, "start all with a placeholder", &placeholders, |placeholder| {
+        Pass::from(&pass.occupancy().with(placeholder.clone()))
+    });
     let mut behind = pass.clone();
     measure(&mut group, "start behind all", &jobs, |job| behind.start_behind_all(job));
     measure(&mut group, "effect of a placeholder", &placeholders, |placeholder| pass.effect(Change::Placed(placeholder)));

@@ -64,7 +64,7 @@ impl Pass<'_> {
         if self.has_room_for(placeholder) {
             return Effect { start: None, moved: Vec::new() };
         }
-        let after = Pass::of(&self.occupancy().with(placeholder.clone()));
+        let after = Pass::from(&self.occupancy().with(placeholder.clone()));
         let moved = self.starts.iter().zip(&after.starts).filter_map(|(before, after)| moved(*before, *after));
         Effect { start: None, moved: moved.collect() }
     }

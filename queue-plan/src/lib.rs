@@ -11,7 +11,7 @@
 //!
 //! * When would this job start behind all others? [`Pass::start_behind_all`]: one search.
 //! * When does each job start with this [`Placeholder`] in the plan? [`Occupancy::with`], and
-//!   [`Pass::of`] what that gives: one pass.
+//!   [`Pass::from`] what that gives: one pass.
 //! * Does this placeholder fit beside all others? [`Pass::has_room_for`]: one search.
 //! * Whom does this [`Change`] move (one job more, one less, one with another size, a later begin
 //!   or a longer limit, or a placeholder)? [`Pass::effect`]: at most about one pass.

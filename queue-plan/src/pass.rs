@@ -52,10 +52,9 @@ pub(crate) struct Placing {
     is_complete: bool,
 }
 
-impl<'s> Pass<'s> {
-    /// Places the jobs of what stands.
-    #[must_use]
-    pub fn of(occupancy: &Occupancy<'s>) -> Self {
+/// Places the jobs of what stands.
+impl<'s> From<&Occupancy<'s>> for Pass<'s> {
+    fn from(occupancy: &Occupancy<'s>) -> Self {
         let setting = &occupancy.setting;
         let mut placing = Placing::beside(Schedule::clone(&occupancy.schedule), 0);
         let mut starts = Vec::with_capacity(setting.order.len());
@@ -68,11 +67,13 @@ impl<'s> Pass<'s> {
         marks.push(placing.mark());
         Self { starts, occupancy: occupancy.clone(), placing, marks }
     }
+}
 
+impl<'s> Pass<'s> {
     /// Places the jobs of a state.
     #[must_use]
     pub fn of_state(state: &'s State, assumption: Assumption) -> Self {
-        Self::of(&Occupancy::of(state, assumption))
+        Self::from(&Occupancy::of(state, assumption))
     }
 
     /// Whether all jobs were placed for which there is room at all.

@@ -51,7 +51,7 @@ pub struct PartitionPlan {
 pub fn plan(state: &State) -> Plan {
     let stands = Occupancy::of(state, Assumption::Optimistic);
     let mut passes =
-        [Assumption::Optimistic, Assumption::Expected, Assumption::Limit].map(|assumption| Pass::of(&stands.under(assumption)));
+        [Assumption::Optimistic, Assumption::Expected, Assumption::Limit].map(|assumption| Pass::from(&stands.under(assumption)));
     let [optimistic, expected, limit] = &passes;
     let starts = optimistic.starts.iter().zip(&expected.starts).zip(&limit.starts);
     let pending = starts.map(|((optimistic, expected), limit)| {

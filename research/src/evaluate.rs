@@ -92,8 +92,8 @@ struct LogReport<R, F> {
     found: R,
 }
 
-impl<R, F: PublishedFigures> LogReport<R, F> {
-    fn of((log, found): (EvaluatedLog, R)) -> Self {
+impl<R, F: PublishedFigures> From<(EvaluatedLog, R)> for LogReport<R, F> {
+    fn from((log, found): (EvaluatedLog, R)) -> Self {
         Self {
             jobs: log.workload.jobs.len(),
             processors: log.workload.processors,
@@ -120,8 +120,8 @@ enum Reports<L> {
     Several { logs: Vec<L> },
 }
 
-impl<L> Reports<L> {
-    fn of(mut logs: Vec<L>) -> Self {
+impl<L> From<Vec<L>> for Reports<L> {
+    fn from(mut logs: Vec<L>) -> Self {
         match logs.pop() {
             Some(log) if logs.is_empty() => Self::One(Box::new(log)),
             last => {
@@ -130,7 +130,9 @@ impl<L> Reports<L> {
             }
         }
     }
+}
 
+impl<L> Reports<L> {
     fn logs(&self) -> &[L] {
         match self {
             Self::One(log) => std::slice::from_ref(log),
@@ -153,9 +155,9 @@ mod tests {
 
     #[test]
     fn one_log_is_an_object_and_several_are_a_list() {
-        let json = |logs: &[u8]| serde_json::to_string(&Reports::of(logs.to_vec())).unwrap();
+        let json = |logs: &[u8]| serde_json::to_string(&Reports::from(logs.to_vec())).unwrap();
         assert_eq!([json(&[1]), json(&[1, 2, 3])], ["1", r#"{"logs":[1,2,3]}"#]);
-        assert_eq!(Reports::of(vec![1, 2, 3]).logs(), [1, 2, 3]);
-        assert_eq!(Reports::of(vec![4]).logs(), [4]);
+        assert_eq!(Reports::from(vec![1, 2, 3]).logs(), [1, 2, 3]);
+        assert_eq!(Reports::from(vec![4]).logs(), [4]);
     }
 }

@@ -26,7 +26,7 @@ struct Counts {
 
 impl Counts {
     fn of(log: &Log) -> Self {
-        let jobs: Vec<LoggedJob> = log.records.iter().map(LoggedJob::of).collect();
+        let jobs: Vec<LoggedJob> = log.records.iter().map(LoggedJob::from).collect();
         let count = |is_counted: &dyn Fn(&LoggedJob) -> bool| jobs.iter().filter(|job| is_counted(job)).count();
         let has = |job: &LoggedJob, needed: &[Lack]| job.first_lack(needed).is_none();
         Self {

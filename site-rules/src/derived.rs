@@ -101,7 +101,7 @@ impl Name {
 /// What a job has in a field that is derived; `None` where it is absent, is not derived, or is
 /// `gpu_types`.
 pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
-    let job = Job::of(job);
+    let job = Job::from(job);
     match name {
         Name::ArraySize => job.text(Name::ArrayInx).and_then(resources::array_size).map(Value::Integer),
         Name::Cpus => Some(Value::Integer(job.cpus())),
@@ -128,18 +128,18 @@ pub fn value<F: Fields + ?Sized>(name: Name, job: &F) -> Option<Value<'_>> {
 /// The fewest GPUs of a type that a job can run with, counted as `gpus` is.
 #[must_use]
 pub fn gpus_of_type<F: Fields + ?Sized>(job: &F, subtype: &str) -> i64 {
-    Job::of(job).gpus_where(|gpu| gpu.subtype == subtype)
+    Job::from(job).gpus_where(|gpu| gpu.subtype == subtype)
 }
 
 /// How many licences of a name a job asks for.
 #[must_use]
 pub fn licenses<F: Fields + ?Sized>(job: &F, name: &str) -> i64 {
-    crate::licenses::count(Job::of(job).text(Name::Licenses).unwrap_or_default(), name)
+    crate::licenses::count(Job::from(job).text(Name::Licenses).unwrap_or_default(), name)
 }
 
 /// The types of the GPUs that a job asks for, as they are named.
 pub fn gpu_types<F: Fields + ?Sized>(job: &F) -> impl Iterator<Item = &str> {
-    RESOURCE_FIELDS.into_iter().flat_map(|field| gpu_types_of(Job::of(job).list(field)))
+    RESOURCE_FIELDS.into_iter().flat_map(move |field| gpu_types_of(Job::from(job).list(field)))
 }
 
 /// The types of the GPUs in one list of resources.
@@ -157,11 +157,13 @@ struct Job<'a, F: ?Sized> {
     counts: OnceCell<GpuCounts>,
 }
 
-impl<'a, F: Fields + ?Sized> Job<'a, F> {
-    fn of(fields: &'a F) -> Self {
+impl<'a, F: Fields + ?Sized> From<&'a F> for Job<'a, F> {
+    fn from(fields: &'a F) -> Self {
         Job { fields, counts: OnceCell::new() }
     }
+}
 
+impl<'a, F: Fields + ?Sized> Job<'a, F> {
     fn get(&self, name: Name) -> Option<Value<'a>> {
         self.fields.field(FieldNumber::from(name))
     }

@@ -17,8 +17,8 @@ pub(super) struct PlanRecords {
     pub(super) starts: Vec<StartRecord>,
 }
 
-impl PlanRecords {
-    pub(super) fn of(plan: &QueuePlan) -> PlanRecords {
+impl From<&QueuePlan> for PlanRecords {
+    fn from(plan: &QueuePlan) -> Self {
         let header = PlanRecord {
             at: plan.at.0.into(),
             pending_jobs: plan.pending_jobs.into(),
@@ -33,7 +33,9 @@ impl PlanRecords {
         }
         records
     }
+}
 
+impl PlanRecords {
     fn add(&mut self, partition: &PlannedPartition, at: UnixTime) {
         self.partitions.push(PlannedPartitionRecord {
             partition: partition.index.0.into(),

@@ -11,10 +11,10 @@ pub(super) struct WaitClassRecords {
     pub(super) regions: Vec<WaitRegionRecord>,
 }
 
-impl WaitClassRecords {
-    /// The records of classes, which may be in any order; a class is given once for each of its
-    /// regions.
-    pub(super) fn of(told: &[ClassBounds]) -> WaitClassRecords {
+/// The records of classes, which may be in any order; a class is given once for each of its
+/// regions.
+impl From<&[ClassBounds]> for WaitClassRecords {
+    fn from(told: &[ClassBounds]) -> Self {
         let mut told: Vec<&ClassBounds> = told.iter().collect();
         told.sort_by_key(|class| (class.partition, *class.cpus.start(), *class.limit_s.start()));
         let (mut records, mut places) = (WaitClassRecords::default(), BTreeMap::new());

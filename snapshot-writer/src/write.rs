@@ -71,7 +71,7 @@ pub fn write(
         .collect();
 
     let learnt_classes = model.map(|model| model.classes.as_slice()).filter(|classes| !classes.is_empty());
-    let classes = WaitClassRecords::of(learnt_classes.unwrap_or(history.classes()));
+    let classes = WaitClassRecords::from(learnt_classes.unwrap_or(history.classes()));
 
     let mut range_records: Vec<RunTimeRange> = Vec::new();
     let user_records: Vec<UserSizeRecord> = history
@@ -124,7 +124,7 @@ pub fn write(
     let submissions_since = submissions_since.unwrap_or_default().0.into();
     let site = SiteRecord { submissions_since, ..site_record(history, origin, &mut text) };
     let model = model.map(|model| ModelRecords::of(model, &mut text)).unwrap_or_default();
-    let plan = plan.map(PlanRecords::of).unwrap_or_default();
+    let plan = plan.map(PlanRecords::from).unwrap_or_default();
     let limits = LimitRecords::of(&origin.limits, &history.partition_names(), &mut text);
     let sections = Sections {
         site: &[site],

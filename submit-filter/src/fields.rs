@@ -49,7 +49,7 @@ const FEW: usize = 8;
 /// Whether the Slurm that this is built for has a field.
 #[must_use]
 pub fn is_known(name: Name) -> bool {
-    Source::of(name).is_known()
+    Source::from(name).is_known()
 }
 
 /// A value that borrows nothing.
@@ -76,10 +76,9 @@ pub struct JobFields<'a> {
     gpu_counts: OnceCell<GpuCounts>,
 }
 
-impl<'a> JobFields<'a> {
-    /// The fields of a description.
-    #[must_use]
-    pub fn of(description: &'a JobDescription<'a>) -> JobFields<'a> {
+/// The fields of a description.
+impl<'a> From<&'a JobDescription<'a>> for JobFields<'a> {
+    fn from(description: &'a JobDescription<'a>) -> Self {
         let mail = description.number(NumberField::MailType).unwrap_or(0);
         // The first bit is for nothing, and all bits are for everything.
         let profile = if description.profile() == u32::MAX { !1 } else { description.profile() };
@@ -96,7 +95,9 @@ impl<'a> JobFields<'a> {
             gpu_counts: OnceCell::new(),
         }
     }
+}
 
+impl<'a> JobFields<'a> {
     /// Takes what it costs to read a text, and reads it, unless that was done.
     fn charge_text(&self, field: TextField, steps: &mut Steps) -> Result<(), Fault> {
         let Some(read) = self.texts.get(field as usize).filter(|read| read.get().is_none()) else { return Ok(()) };
@@ -122,7 +123,7 @@ impl<'a> JobFields<'a> {
         }
         let is_counted = self.gpu_counts.get().is_some() && name != Name::GpuTypes;
         for of in name.depends_on().iter().filter(|of| !(is_counted && COUNTED_LISTS.contains(of))) {
-            if let Source::Text(field) | Source::Resources(field) = Source::of(*of) {
+            if let Source::Text(field) | Source::Resources(field) = Source::from(*of) {
                 self.charge_text(field, steps)?;
                 steps.take_for(self.text(field).map_or(0, str::len).saturating_mul(WORK_OF_COUNTING))?;
             }
@@ -155,7 +156,7 @@ impl<'a> JobFields<'a> {
 impl Fields for JobFields<'_> {
     fn field(&self, field: FieldNumber) -> Option<Value<'_>> {
         let name = field.name()?;
-        match Source::of(name) {
+        match Source::from(name) {
             Source::Text(field) => self.text(field).map(Value::Text),
             Source::Resources(field) => self.text(field).map(|text| Value::Resources(Resources(text))),
             Source::MailTypes => Some(Value::Texts(Texts::Listed(&self.mail_types))),
@@ -174,7 +175,7 @@ impl Fields for JobFields<'_> {
 
     fn charge(&self, field: FieldNumber, steps: &mut Steps) -> Result<(), Fault> {
         let Some(name) = field.name() else { return Ok(()) };
-        match Source::of(name) {
+        match Source::from(name) {
             Source::Text(field) | Source::Resources(field) => self.charge_text(field, steps),
             Source::Derived => self.charge_derived(name, steps),
             Source::ScriptSize => {
@@ -193,7 +194,7 @@ impl Fields for JobFields<'_> {
     }
 
     fn has(&self, field: FieldNumber) -> bool {
-        match field.name().map(Source::of) {
+        match field.name().map(Source::from) {
             Some(Source::Text(text) | Source::Resources(text)) => self.description.text_length(text, 1) > 0,
             _ => self.field(field).is_some(),
         }
@@ -207,7 +208,7 @@ impl Fields for JobFields<'_> {
 /// The types of the GPUs, which borrow from the fields themselves.
 impl TextList for JobFields<'_> {
     fn text(&self, place: usize) -> Option<&str> {
-        let (field, part) = self.gpu_types.get_or_init(|| GpuTypes::of(self)).get(place)?;
+        let (field, part) = self.gpu_types.get_or_init(|| GpuTypes::from(self)).get(place)?;
         match self.field(FieldNumber::from(field))? {
             Value::Resources(Resources(text)) => text.get(part),
             _ => None,
@@ -229,8 +230,8 @@ struct Place {
     end: usize,
 }
 
-impl GpuTypes {
-    fn of(job: &JobFields<'_>) -> GpuTypes {
+impl From<&JobFields<'_>> for GpuTypes {
+    fn from(job: &JobFields<'_>) -> Self {
         let mut types = GpuTypes::default();
         let mut number = 0;
         for field in RESOURCE_FIELDS {
@@ -248,7 +249,9 @@ impl GpuTypes {
         }
         types
     }
+}
 
+impl GpuTypes {
     fn get(&self, place: usize) -> Option<(Name, Range<usize>)> {
         let found = match self.few.get(place) {
             Some(slot) => *slot,

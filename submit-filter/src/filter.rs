@@ -282,7 +282,7 @@ fn decided(
     let asks_for_promise = asked.reserve_at.is_some() || (policy.admission != Admission::Off && description.deadline().is_some());
     let mut turn = asks_for_promise.then(|| unconfirmed.promises.turn(&current.snapshot, now));
     let prepared = {
-        let fields = DirectFields::of(description);
+        let fields = DirectFields::from(&*description);
         let submission = submission_reader::submission(&fields, asked);
         let user = submission.user;
         let own = current.claims.of(user, partition.index);

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// Writes all fields of a job that are not absent, each with its name in a line.
 pub(crate) fn record(description: &JobDescription<'_>) {
     let Some(path) = std::env::var_os("QUEUECAST_FIELDS_INTO") else { return };
-    let fields = JobFields::of(description);
+    let fields = JobFields::from(description);
     let mut text = String::new();
     for (field, name) in FIELDS.iter().zip(Name::ALL) {
         if let Some(value) = fields.field(FieldNumber::from(*name)) {

@@ -211,7 +211,7 @@ impl Judged<'_> {
     /// `said` is what other plugins have told the user.
     fn evaluated(&self, description: &JobDescription<'_>, said: Option<&str>) -> Ruled {
         let set = &self.in_force.rules.set;
-        let fields = JobFields::of(description);
+        let fields = JobFields::from(description);
         let mut observer = Tally::new(self, &fields, said.unwrap_or_default());
         #[cfg(panics_when_told)]
         assert!(description.name() != Some("queuecast-panics-in-rules"));
@@ -279,7 +279,7 @@ impl Judged<'_> {
         let set = &self.in_force.rules.set;
         let mut objector = Objector { set, changes, rule: None };
         let asked = caught(|| {
-            let fields = JobFields::of(description);
+            let fields = JobFields::from(description);
             self.with_submission(description, &fields, |submission, _| {
                 let mut overlay = Overlay::new(submission.job);
                 for (name, value) in changes {
@@ -329,7 +329,7 @@ impl Judged<'_> {
             }
         }
         // A text that is not UTF-8 is not converted, because no budget counts that work.
-        let read_directly = DirectFields::of(description);
+        let read_directly = DirectFields::from(description);
         let forecasts = SnapshotForecasts::new(self.located, &read_directly, self.now);
         let forecasts: &dyn Forecasts = if is_modified { &NoForecasts } else { &forecasts };
         let user = data.and_then(|data| data.user(self.asker));

@@ -104,7 +104,7 @@ fn the_fields_of_a_job_are_read_without_an_allocation() {
     // SAFETY: a description of our own.
     let description = unsafe { JobDescription::from_raw(&raw mut *job.0) }.unwrap();
     let before = ALLOCATIONS.get();
-    let fields = JobFields::of(&description);
+    let fields = JobFields::from(&description);
     for name in Name::ALL {
         if let Some(Value::Texts(texts)) = fields.field(FieldNumber::from(*name)) {
             assert!(texts.iter().count() < 10);

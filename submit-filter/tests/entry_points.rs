@@ -458,8 +458,8 @@ mod hostile {
         admin_comment: Option<String>,
     }
 
-    impl Written {
-        fn of(job: &Description) -> Written {
+    impl From<&Description> for Written {
+        fn from(job: &Description) -> Self {
             // SAFETY: the list has `env_size` entries, each NULL or a string.
             let environment = (0..job.0.env_size as usize).map(|index| read(unsafe { *job.0.environment.add(index) })).collect();
             Written {
@@ -474,7 +474,9 @@ mod hostile {
                 admin_comment: read(job.0.admin_comment),
             }
         }
+    }
 
+    impl Written {
         fn size(&self) -> [u32; 4] {
             [self.min_nodes, self.max_nodes, self.num_tasks, self.min_cpus]
         }
@@ -582,10 +584,10 @@ mod hostile {
             *field = number.unwrap_or(*field);
         }
         (job.0.begin_time, job.0.deadline) = (begin, deadline);
-        let before = Written::of(&job);
+        let before = Written::from(&job);
         let panics = running.site.counter(Counter::Panics);
         let (answer, said) = running.plugin.submit(&mut job);
-        let after = Written::of(&job);
+        let after = Written::from(&job);
         prop_assert_eq!(running.site.counter(Counter::Panics), panics, "a panic was caught");
         prop_assert!([0, REFUSED, libc::EAGAIN].contains(&answer));
         let holds = |prefix: &str| control.iter().any(|entry| entry.starts_with(prefix));

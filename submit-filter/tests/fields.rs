@@ -25,7 +25,7 @@ fn with_slurm() {
 /// What a job has in a field, in words.
 fn read(job: &mut Description, name: Name) -> Option<String> {
     let description = view(job);
-    let fields = JobFields::of(&description);
+    let fields = JobFields::from(&description);
     fields.field(FieldNumber::from(name)).map(|value| value.to_string())
 }
 
@@ -70,7 +70,7 @@ fn a_value_is_of_the_kind_that_its_field_has() {
     let mut job = Description::batch(2, 8);
     fill(&mut job, &[7; 200], b"1,2:3");
     let description = view(&mut job);
-    let fields = JobFields::of(&description);
+    let fields = JobFields::from(&description);
     for (field, name) in FIELDS.iter().zip(Name::ALL) {
         if let Some(value) = fields.field(FieldNumber::from(*name)) {
             let is_it = matches!(
@@ -153,7 +153,7 @@ fn texts_and_lists_are_read_and_variables_by_their_names() {
     assert_eq!(read(&mut job, Name::EnvSize).as_deref(), Some("4"));
     {
         let description = view(&mut job);
-        let fields = JobFields::of(&description);
+        let fields = JobFields::from(&description);
         let values = ["A", "AB", "EMPTY", "B", ""].map(|name| fields.variable(name));
         // Of a variable that stands there twice the shell takes the last.
         assert_eq!(values, [Some("4"), Some("2=3"), Some(""), None, None]);
@@ -184,7 +184,7 @@ fn a_text_that_is_no_utf_8_is_read_with_marks_in_the_place_of_its_bytes() {
     assert_eq!(read(&mut job, Name::Comment).as_deref(), Some("a\u{fffd}b"));
     {
         let description = view(&mut job);
-        assert_eq!(JobFields::of(&description).variable("X"), Some("a\u{fffd}b"));
+        assert_eq!(JobFields::from(&description).variable("X"), Some("a\u{fffd}b"));
     }
     free_texts(&mut job);
 }
@@ -454,7 +454,7 @@ proptest! {
         overwrite(unsafe { (*job.0.environment).add(2) }, &bytes);
         {
             let description = view(&mut job);
-            let fields = JobFields::of(&description);
+            let fields = JobFields::from(&description);
             for name in Name::ALL {
                 if let Some(value) = fields.field(FieldNumber::from(*name)) {
                     let _ = value.to_string();

@@ -350,7 +350,7 @@ fn a_text_costs_by_its_length_and_more_where_it_is_no_utf_8_and_nothing_the_seco
     let mut job = with_text(TextField::Dependency, &"x".repeat(64_000));
     let cost = |job: &mut Description| {
         let description = view(job);
-        let fields = JobFields::of(&description);
+        let fields = JobFields::from(&description);
         let field = FieldNumber::from(Name::Dependency);
         let (mut steps, mut few) = (Steps(1_000_000), Steps(3_999));
         assert!(fields.charge(field, &mut few).is_err());
@@ -377,7 +377,7 @@ fn what_is_derived_costs_once_and_again_after_what_it_depends_on_was_written() {
     view(&mut job).set_text(TextField::ArrayInx, SlurmText::new(&"1,".repeat(2_000)));
     {
         let description = view(&mut job);
-        let fields = JobFields::of(&description);
+        let fields = JobFields::from(&description);
         let cost = |name: Name| {
             let field = FieldNumber::from(name);
             let mut steps = Steps(1_000_000);

@@ -99,7 +99,7 @@ fn a_job_description_and_a_command_line_are_read_as_the_same_submission() {
         let of_command_line = format!("{:?}", submission_reader::submission(&job, UserOptions::default()));
         let mut filled = in_slurm(&job);
         let description = view(&mut filled);
-        let (kept, direct) = (JobFields::of(&description), DirectFields::of(&description));
+        let (kept, direct) = (JobFields::from(&description), DirectFields::from(&description));
         for fields in [&kept as &dyn Fields, &direct] {
             assert_eq!(format!("{:?}", submission_reader::submission(fields, UserOptions::default())), of_command_line, "{options}");
         }

@@ -86,7 +86,7 @@ impl FilterReport {
         let mode = mode_of(&submission.asked, policy);
         let off = installation.kill_switch();
         let standing = FilterState { is_off: off.is_some(), is_transparent: snapshot.has_transparent_policy() };
-        let arrival = Arrival { configured: Some(*policy), ..Arrival::of(submission) };
+        let arrival = Arrival { configured: Some(*policy), ..Arrival::from(*submission) };
         let verdict = gate(&arrival, Some(standing), || match snapshot.timeliness(*now) {
             Timeliness::Current => Ok(*policy),
             Timeliness::TooOld => Err(NoState::TooOld),

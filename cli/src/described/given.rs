@@ -28,13 +28,8 @@ fn is_own(option: &Given) -> bool {
     option.is_of_plugin() && job_types::options::OPTIONS.iter().any(|own| own.name == option.name)
 }
 
-impl OptionReport {
-    /// The options that hold for a job.
-    pub(crate) fn all(job: &Job) -> Vec<Self> {
-        job.given.iter().map(Self::of).collect()
-    }
-
-    fn of(given: &Given) -> Self {
+impl From<&Given> for OptionReport {
+    fn from(given: &Given) -> Self {
         let (origin, line, variable) = match given.origin {
             Origin::Script(line) => ("script", Some(line), None),
             Origin::Environment(variable) => ("environment", None, Some(variable)),
@@ -48,6 +43,13 @@ impl OptionReport {
             Effect::Nothing | Effect::Refused(_) | Effect::Ends => "no effect",
         };
         Self { option: given.name.clone(), value: given.value.clone(), origin, line, variable, effect }
+    }
+}
+
+impl OptionReport {
+    /// The options that hold for a job.
+    pub(crate) fn all(job: &Job) -> Vec<Self> {
+        job.given.iter().map(Self::from).collect()
     }
 
     /// What was read from the script and the environment, in a line for people; `None` where

@@ -20,11 +20,13 @@ pub(super) struct AboutJob {
     pub(super) submitted: Option<i64>,
 }
 
-impl AboutJob {
-    pub(super) fn of(job: &RecordedJob) -> Self {
+impl From<&RecordedJob> for AboutJob {
+    fn from(job: &RecordedJob) -> Self {
         Self { job_id: Some(job.id.0), user: job.user.clone(), partition: job.partition.clone(), submitted: job.submitted.map(|at| at.0) }
     }
+}
 
+impl AboutJob {
     /// The name of its user, for people.
     pub(super) fn user_name(&self) -> &str {
         self.user.as_deref().unwrap_or("unknown user")

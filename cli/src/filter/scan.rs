@@ -205,7 +205,7 @@ impl<'r> Scan<'r> {
         };
         let (code, message) = trace.refusal.map_or((None, None), |refusal| (refusal.code, Some(refusal.message)));
         let writes = trace.writes.iter().map(written_in_words).collect();
-        let line = JobLine { about: AboutJob::of(job), outcome, code, message, writes, warnings: trace.warnings };
+        let line = JobLine { about: AboutJob::from(job), outcome, code, message, writes, warnings: trace.warnings };
         show(line, &mut report.jobs, self.most_jobs, &mut report.left_out);
     }
 

@@ -268,7 +268,7 @@ impl<'r> Shadow<'r> {
             Ok(submission) => submission,
             Err(reason) => return self.not_understood(&reason),
         };
-        let told = DifferenceLine { about: AboutJob::of(job), ..DifferenceLine::default() };
+        let told = DifferenceLine { about: AboutJob::from(job), ..DifferenceLine::default() };
         let after = trace(self.rules, &submission);
         match self.before {
             Some(before) => {

@@ -196,7 +196,7 @@ impl Selection {
         if self.numbers.is_some_and(|range| !(range.first..=range.last).contains(&record.job_number)) {
             return Err(Skipped::NotAskedFor);
         }
-        let logged = LoggedJob::of(record);
+        let logged = LoggedJob::from(record);
         let submit = logged.submit.ok_or(Skipped::SubmitTimeUnknown)?.0;
         // Logs say in two ways that a cancelled job never ran: no run time, or one of zero. Whether
         // another one started is a question of its status alone: forecasts and replays have no use

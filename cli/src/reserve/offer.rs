@@ -21,8 +21,8 @@ pub(super) struct Given {
     pub(super) cost: CostReport,
 }
 
-impl Given {
-    pub(super) fn of(reservation: &Reservation) -> Self {
+impl From<&Reservation> for Given {
+    fn from(reservation: &Reservation) -> Self {
         Self {
             probability: reservation.point.probability,
             begin: reservation.point.begin.0,
@@ -49,7 +49,7 @@ impl Offer {
     /// What the submit filter would decide.
     pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, wanted: SuccessProbability) -> Self {
         match decided(situation, wanted) {
-            Ok(reservation) => Self { wanted, reservation: Some(Given::of(&reservation)), refused: None, later_at: None },
+            Ok(reservation) => Self { wanted, reservation: Some(Given::from(&reservation)), refused: None, later_at: None },
             Err(why) => {
                 let later_at = match why {
                     NotReserved::Unlikely { later, .. }

@@ -28,8 +28,8 @@ fn rounded(number: f32) -> f64 {
     (f64::from(number) * 1e4).round() / 1e4
 }
 
-impl WaitForecasts {
-    pub(super) fn of(score: &PartitionScore) -> Self {
+impl From<&PartitionScore> for WaitForecasts {
+    fn from(score: &PartitionScore) -> Self {
         let observed = |place: usize| score.reliability.get(place).copied().map_or(0.0, rounded);
         // Shares of nothing say nothing.
         let is_scored = score.jobs > 0;
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn coverage_is_taken_from_its_place_in_the_reliability_table() {
-        let waits = WaitForecasts::of(&score(300));
+        let waits = WaitForecasts::from(&score(300));
         let coverage: Vec<(&str, f64)> = waits.coverage.into_iter().collect();
         assert_eq!(coverage, [("0.5", 0.51), ("0.75", 0.76), ("0.9", 0.91), ("0.95", 0.96)]);
         assert_eq!((waits.reliability.len(), waits.reliability[0]), (19, [0.05, 0.06]));
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_shares_where_nothing_was_scored() {
-        let waits = WaitForecasts::of(&score(0));
+        let waits = WaitForecasts::from(&score(0));
         assert!(waits.coverage.is_empty() && waits.reliability.is_empty());
     }
 }

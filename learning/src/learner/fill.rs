@@ -116,10 +116,10 @@ impl Learner {
                 records.push(Record::new(run.id, &job, run.is_interrupted));
                 continue;
             }
-            let before = tasks_of.entry(run.kin()).or_default();
+            let before = tasks_of.entry(run.id_while_waiting()).or_default();
             let tasks = run.tasks.min(super::tracker::MOST_TASKS.saturating_sub(*before));
             *before += tasks;
-            records.extend((0..tasks).map(|_| Record::new(run.kin(), &job, false)));
+            records.extend((0..tasks).map(|_| Record::new(run.id_while_waiting(), &job, false)));
         }
         records
     }

@@ -49,9 +49,9 @@ impl<J> Run<J> {
         Run { id, array, tasks, is_held, job, recorded_forecast, promise, admission, is_interrupted }
     }
 
-    /// What waiting runs that are alike share: tasks of an array have no numbers of their own until
-    /// they start.
-    pub(super) fn kin(&self) -> RunId {
+    /// The id by which the run is known while it waits. Tasks of an array have no numbers of their
+    /// own until they start, so they wait under the number of the array.
+    pub(super) fn id_while_waiting(&self) -> RunId {
         RunId { job: self.array.unwrap_or(self.id.job), ..self.id }
     }
 }

@@ -114,8 +114,9 @@ impl Tracker {
         if job.start.is_none() && run.array == Some(run.id.job) {
             self.cancelled_together(run);
         }
-        let serial =
-            running.or_else(|| self.claim(run.kin(), job.submitted.eligible)).unwrap_or_else(|| self.arrival(run.id, job.submitted));
+        let serial = running
+            .or_else(|| self.claim(run.id_while_waiting(), job.submitted.eligible))
+            .unwrap_or_else(|| self.arrival(run.id, job.submitted));
         let Some(open) = self.open.get_mut(&serial) else { return };
         let start = open.job.start().filter(|_| was_running).or(job.start);
         // What it asked for is what was seen while it waited: slurmctld may tell it otherwise
@@ -136,7 +137,7 @@ impl Tracker {
     /// What still waits of an array has one record, so that its tasks are cancelled together by it;
     /// all but one, which the record itself is then told of.
     fn cancelled_together(&mut self, run: &Run<EndedJob>) {
-        let others = self.waiting.get_mut(&run.kin()).map(|rows| rows.split_off(rows.len().min(1))).unwrap_or_default();
+        let others = self.waiting.get_mut(&run.id_while_waiting()).map(|rows| rows.split_off(rows.len().min(1))).unwrap_or_default();
         for serial in others {
             let Some(open) = self.open.get_mut(&serial) else { continue };
             open.recorded_forecast = run.recorded_forecast;
@@ -163,7 +164,7 @@ impl Tracker {
             Some(serial) => *serial,
             None => {
                 let RunningJob { submitted, allocated, start } = run.job;
-                let serial = self.claim(run.kin(), submitted.eligible).unwrap_or_else(|| self.arrival(run.id, submitted));
+                let serial = self.claim(run.id_while_waiting(), submitted.eligible).unwrap_or_else(|| self.arrival(run.id, submitted));
                 self.running.insert(run.id, serial);
                 if let Some(open) = self.open.get_mut(&serial) {
                     open.id = run.id;
@@ -182,12 +183,12 @@ impl Tracker {
 
     /// Records `count` identical eligible waiting runs; 0 means that they wait for something other
     /// than resources and priority.
-    pub(super) fn waits(&mut self, kin: RunId, job: WaitingJob, count: u32, now: UnixTime) {
+    pub(super) fn waits(&mut self, id: RunId, job: WaitingJob, count: u32, now: UnixTime) {
         // The queue may have been read before the record of its end.
-        if self.done.contains(&kin) {
+        if self.done.contains(&id) {
             return;
         }
-        let mut rows = self.waiting.remove(&kin).unwrap_or_default();
+        let mut rows = self.waiting.remove(&id).unwrap_or_default();
         // Held, released or put off since it was last seen: the earlier arrival comes to nothing.
         let eligible = if count > 0 { Some(job.eligible) } else { None };
         rows.retain(|serial| {
@@ -199,7 +200,7 @@ impl Tracker {
         });
         let count = count.min(MOST_TASKS) as usize;
         while rows.len() < count {
-            rows.push_back(self.arrival(kin, job));
+            rows.push_back(self.arrival(id, job));
         }
         // The first have most likely started, and their records are still to come.
         let missing = rows.len() - count;
@@ -209,7 +210,7 @@ impl Tracker {
             }
         }
         if !rows.is_empty() {
-            self.waiting.insert(kin, rows);
+            self.waiting.insert(id, rows);
         }
     }
 
@@ -250,13 +251,13 @@ impl Tracker {
         }
     }
 
-    /// The first waiting run of the kin that became eligible then.
-    fn claim(&mut self, kin: RunId, eligible: UnixTime) -> Option<u64> {
-        let rows = self.waiting.get_mut(&kin)?;
+    /// The first run that waits under this id and became eligible then.
+    fn claim(&mut self, id: RunId, eligible: UnixTime) -> Option<u64> {
+        let rows = self.waiting.get_mut(&id)?;
         let place = rows.iter().position(|serial| self.open.get(serial).is_some_and(|open| open.job.submitted().eligible == eligible))?;
         let serial = rows.remove(place);
         if rows.is_empty() {
-            self.waiting.remove(&kin);
+            self.waiting.remove(&id);
         }
         serial
     }

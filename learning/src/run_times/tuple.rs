@@ -19,10 +19,9 @@ pub struct Tuple {
     pub account: AccountIndex,
 }
 
-impl Tuple {
-    /// The tuple of a job.
-    #[must_use]
-    pub fn of(job: &ArrivingJob) -> Tuple {
+/// The tuple of a job.
+impl From<&ArrivingJob> for Tuple {
+    fn from(job: &ArrivingJob) -> Self {
         Tuple {
             user: job.submitted.user,
             cpus: job.submitted.size.cpus,

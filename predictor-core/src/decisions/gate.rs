@@ -29,10 +29,9 @@ pub struct Arrival<'a> {
     pub configured: Option<Policy>,
 }
 
-impl<'a> Arrival<'a> {
-    /// What the gate sees of a submission that goes to this cluster alone.
-    #[must_use]
-    pub fn of(submission: &'a Submission<'_>) -> Arrival<'a> {
+/// What the gate sees of a submission that goes to this cluster alone.
+impl<'a> From<&'a Submission<'_>> for Arrival<'a> {
+    fn from(submission: &'a Submission<'_>) -> Self {
         Arrival {
             asked: Ok(&submission.asked),
             has_deadline: submission.deadline.is_some(),
@@ -42,7 +41,9 @@ impl<'a> Arrival<'a> {
             configured: None,
         }
     }
+}
 
+impl<'a> Arrival<'a> {
     /// What is to be done with its deadline where there is nothing to decide from: `None` where
     /// that is nothing, because the site does not enforce that jobs with deadlines are admitted.
     fn admission_without_forecast(&self, asked: &UserOptions) -> Option<WithoutForecast> {

@@ -15,13 +15,14 @@ pub struct LeastGain {
     pub time: Seconds,
 }
 
-impl LeastGain {
-    /// What the site wants of every change.
-    #[must_use]
-    pub fn of(policy: &Policy) -> LeastGain {
+/// What the site wants of every change.
+impl From<&Policy> for LeastGain {
+    fn from(policy: &Policy) -> Self {
         LeastGain { part: policy.min_gain, time: policy.min_gain_time }
     }
+}
 
+impl LeastGain {
     /// What it wants of a deferral, for which it may want a greater part.
     #[must_use]
     pub fn of_deferral(policy: &Policy) -> LeastGain {

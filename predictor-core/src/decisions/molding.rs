@@ -170,7 +170,7 @@ where
         let ((probability, score), (other_probability, other_score)) = (worth(one), worth(other));
         probability > other_probability || (probability == other_probability && score > other_score)
     };
-    let least = LeastGain::of(&context.policy);
+    let least = LeastGain::from(&context.policy);
     let mut best: Option<Candidate> = None;
     let mut passed_over: Option<Candidate> = None;
     for other in others.iter().map(scored).filter(|other| other.wait.is_some() && better(other, &written)) {

@@ -43,17 +43,18 @@ pub struct Ratios {
     counts: [f32; CLASSES],
 }
 
+/// Ratios that were counted so often; what is no count is none.
+impl From<[f32; CLASSES]> for Ratios {
+    fn from(counts: [f32; CLASSES]) -> Self {
+        Ratios { counts: counts.map(|count| if count.is_finite() { count.max(0.0) } else { 0.0 }) }
+    }
+}
+
 impl Ratios {
     /// Nothing is known: each class is as likely as any other.
     #[must_use]
     pub fn unknown() -> Ratios {
         Ratios { counts: [1.0; CLASSES] }
-    }
-
-    /// Ratios that were counted so often; what is no count is none.
-    #[must_use]
-    pub fn of(counts: [f32; CLASSES]) -> Ratios {
-        Ratios { counts: counts.map(|count| if count.is_finite() { count.max(0.0) } else { 0.0 }) }
     }
 
     /// The counts, to be published.
@@ -223,8 +224,8 @@ mod tests {
     fn counts_that_are_none_are_none() {
         let mut counts = [1.0; CLASSES];
         (counts[0], counts[1]) = (f32::NAN, -5.0);
-        assert_eq!(Ratios::of(counts).sum(), 30.0);
-        assert_eq!(Ratios::of([f32::NAN; CLASSES]).up_to(2.0), 0.0);
+        assert_eq!(Ratios::from(counts).sum(), 30.0);
+        assert_eq!(Ratios::from([f32::NAN; CLASSES]).up_to(2.0), 0.0);
     }
 
     #[test]

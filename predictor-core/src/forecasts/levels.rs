@@ -21,6 +21,13 @@ impl Default for Levels {
     }
 }
 
+/// The levels as they were published.
+impl From<[f64; KNOTS.len()]> for Levels {
+    fn from(corrected: [f64; KNOTS.len()]) -> Self {
+        Levels { corrected }
+    }
+}
+
 impl Levels {
     /// A bound at `KNOTS[knot]` held (1) or did not (0), or held with that probability where it was
     /// a tie. One outcome moves the level of the median by half of `step`.
@@ -31,12 +38,6 @@ impl Levels {
             let step = step * (4.0 * nominal * (1.0 - nominal)).sqrt();
             *level = (*level + step * (nominal - held)).clamp(0.0, 1.0);
         }
-    }
-
-    /// The levels as they were published.
-    #[must_use]
-    pub fn of(corrected: [f64; KNOTS.len()]) -> Levels {
-        Levels { corrected }
     }
 
     /// The levels, to be published.

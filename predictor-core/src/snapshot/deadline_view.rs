@@ -19,7 +19,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let records = self.records(sections::DeadlineHistories);
         let place = records.binary_search_by_key(&partition.0, |record| record.partition.get()).ok()?;
         let record = records.get(place)?;
-        let ratios = |counts: &[F32; CLASSES]| Ratios::of(counts.map(F32::get));
+        let ratios = |counts: &[F32; CLASSES]| Ratios::from(counts.map(F32::get));
         let shift = f64::from(record.shift.get());
         Some(DeadlineHistory {
             given: ratios(&record.given),

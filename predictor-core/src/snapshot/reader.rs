@@ -358,7 +358,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     pub(super) fn promise_levels(&self, partition: PartitionIndex, class: u8) -> Option<Levels> {
         let promises = self.records(sections::Promises);
         let place = promises.binary_search_by_key(&(partition.0, class), |promise| (promise.partition.get(), promise.class)).ok()?;
-        promises.get(place).map(|promise| Levels::of(promise.levels.map(|level| f64::from(level.get()))))
+        promises.get(place).map(|promise| Levels::from(promise.levels.map(|level| f64::from(level.get()))))
     }
 
     fn site(&self) -> Option<&SiteRecord> {

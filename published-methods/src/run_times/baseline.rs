@@ -21,7 +21,7 @@ impl Baseline {
 
 impl RunTimePredictor for Baseline {
     fn predict(&mut self, job: &ArrivingJob) -> Option<RunTimePrediction> {
-        let run_times = self.history.get(&Tuple::of(job))?;
+        let run_times = self.history.get(&Tuple::from(job))?;
         let (shortest, longest) = (run_times.iter().min()?, run_times.iter().max()?);
         let mean = run_times.iter().map(|run_time_s| f64::from(*run_time_s)).sum::<f64>() / run_times.len() as f64;
         Some(RunTimePrediction { ranges: vec![RunTimeRange::new(*shortest, *longest, 1.0)], point_s: job.within_limit(mean) })
@@ -29,7 +29,7 @@ impl RunTimePredictor for Baseline {
 
     fn ends(&mut self, job: &ArrivingJob, _: UnixTime, run_time: Option<Seconds>) {
         if let Some(run_time) = run_time {
-            self.history.push(Tuple::of(job), run_time.clamped_u32());
+            self.history.push(Tuple::from(job), run_time.clamped_u32());
         }
     }
 }

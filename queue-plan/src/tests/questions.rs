@@ -62,7 +62,7 @@ fn a_placeholder_moves_those_whose_room_it_takes_and_nobody_else() {
     assert!(!pass.has_room_for(&within) && pass.occupancy().has_room_for(&within));
     let moved = Moved { index: 0, before: Ok(after(100)), after: Ok(after(400)) };
     assert_eq!(pass.effect(Change::Placed(&within)).moved, [moved]);
-    let with = Pass::of(&pass.occupancy().with(within));
+    let with = Pass::from(&pass.occupancy().with(within));
     assert_eq!(by_place(&with), [Ok(after(400)), Ok(NOW)]);
     let steps = [(NOW, 0), (after(80), 4), (after(100), 16), (after(250), 12), (after(400), 0), (after(600), 16)];
     assert_eq!(with.free(0), steps.map(|(at, cpus)| (at, Resources::of_cpus(cpus))));
@@ -119,11 +119,11 @@ fn a_change_of_one_job_says_what_it_does_to_it_and_to_all_others() {
 fn reservations_come_and_go_between_questions() {
     let state = busy();
     let stands = Occupancy::of(&state, Assumption::Expected).with(placeholder(300, 310, 1, Location::Anywhere));
-    assert_eq!(by_place(&Pass::of(&stands)), [Ok(after(100)), Ok(NOW)]);
+    assert_eq!(by_place(&Pass::from(&stands)), [Ok(after(100)), Ok(NOW)]);
     let maintenance = Reservation { start: after(250), end: after(290), nodes: vec![0], keeps: None };
     let reserved = stands.with_reservations(vec![maintenance]);
-    assert_eq!(by_place(&Pass::of(&reserved)), [Ok(after(310)), Ok(NOW)], "the placeholder is still there");
-    assert_eq!(by_place(&Pass::of(&reserved.with_reservations(vec![Reservation::default()]))), [Ok(after(100)), Ok(NOW)]);
+    assert_eq!(by_place(&Pass::from(&reserved)), [Ok(after(310)), Ok(NOW)], "the placeholder is still there");
+    assert_eq!(by_place(&Pass::from(&reserved.with_reservations(vec![Reservation::default()]))), [Ok(after(100)), Ok(NOW)]);
 }
 
 #[test]
@@ -249,7 +249,7 @@ proptest! {
         running.running.push(RunningJob { nodes, holds, reservation: None, remaining: exactly(length) });
         let expected = Pass::of_state(&running, assumption);
         prop_assert_eq!(with_moved(&before, &pass.effect(Change::Placed(&now)).moved), by_place(&expected));
-        let with = Pass::of(&pass.occupancy().with(now));
+        let with = Pass::from(&pass.occupancy().with(now));
         prop_assert_eq!((by_place(&with), with.free(0), with.free(1)), (by_place(&expected), expected.free(0), expected.free(1)));
         // Later in a partition: the job of the highest priority, if it has room there.
         let location = Location::Partition(partition);
@@ -264,7 +264,7 @@ proptest! {
             let effect = pass.effect(Change::Placed(&later));
             prop_assert_eq!(with_moved(&before, &effect.moved), expected);
             prop_assert!(effect.moved.is_empty() || !pass.has_room_for(&later));
-            let with = Pass::of(&pass.occupancy().with(later));
+            let with = Pass::from(&pass.occupancy().with(later));
             prop_assert_eq!((with.free(0), with.free(1)), (whole.free(0), whole.free(1)));
         }
     }
@@ -274,7 +274,7 @@ proptest! {
         let mut changed = state.clone();
         changed.reservations = other.reservations.clone();
         let asked = Occupancy::of(&state, Assumption::Limit).with_reservations(other.reservations).under(assumption);
-        let (asked, expected) = (Pass::of(&asked), Pass::of_state(&changed, assumption));
+        let (asked, expected) = (Pass::from(&asked), Pass::of_state(&changed, assumption));
         prop_assert_eq!((&asked.starts, asked.free(0), asked.free(1)), (&expected.starts, expected.free(0), expected.free(1)));
     }
 }

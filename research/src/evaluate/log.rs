@@ -48,7 +48,7 @@ fn what_is_missing(log: &Log) -> String {
     if jobs == 0 {
         return "there are no jobs in it".to_owned();
     }
-    let all_lack = |what: &Lack| log.records.iter().all(|record| LoggedJob::of(record).lacks(*what));
+    let all_lack = |what: &Lack| log.records.iter().all(|record| LoggedJob::from(record).lacks(*what));
     let missing = FOR_FORECAST.into_iter().find(all_lack).map(|lack| match lack {
         Lack::Wait => "says how long it waited (field 3); a log of what was submitted needs the starts as well",
         Lack::RunTime => "says how long it ran (field 4)",

@@ -171,8 +171,8 @@ struct PublishedOutcome {
     mean_response_s: f64,
 }
 
-impl PublishedOutcome {
-    fn of([wait, run, response]: [f64; 3]) -> Self {
+impl From<[f64; 3]> for PublishedOutcome {
+    fn from([wait, run, response]: [f64; 3]) -> Self {
         let [mean_wait_s, mean_run_s, mean_response_s] = [wait, run, response].map(|minutes| minutes * 60.0);
         Self { mean_wait_s, mean_run_s, mean_response_s }
     }
@@ -342,8 +342,8 @@ impl PolicyArguments {
         let published = log.published.map(|published| {
             let minutes = (question.published)(published);
             PublishedOutcomes {
-                baseline: PublishedOutcome::of(minutes.baseline),
-                ours: PublishedOutcome::of(minutes.ours),
+                baseline: PublishedOutcome::from(minutes.baseline),
+                ours: PublishedOutcome::from(minutes.ours),
                 source: question.source.to_owned(),
                 remark: published.remark.as_deref(),
             }

@@ -88,7 +88,7 @@ impl CommonArguments {
         draw: impl FnOnce(&Path, &[L]) -> anyhow::Result<()>,
         text: impl FnOnce(&Reports<L>) -> String,
     ) -> Result<(), Failure> {
-        let reports = Reports::of(found);
+        let reports = Reports::from(found);
         if let Some(path) = &self.plot {
             draw(path, reports.logs()).map_err(Failure::Input)?;
         }

@@ -101,6 +101,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let options = RunTimeOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed, ..RunTimeOptions::default() };
         evaluate_run_times(&task.log.workload, &options, &|done, all| task.progress(done, all))
     })?;
-    let found: Vec<RunTimesOfLog> = found.into_iter().map(LogReport::of).collect();
+    let found: Vec<RunTimesOfLog> = found.into_iter().map(LogReport::from).collect();
     arguments.run.common.report(found, picture::draw, |reports| reports.text(text::one, text::several))
 }

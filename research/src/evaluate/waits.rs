@@ -131,7 +131,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let options = WaitOptions { from: task.from, to: task.to.unwrap_or(usize::MAX), seed: task.seed, ..WaitOptions::default() };
         evaluate_waits(&task.log.workload, &options, &|done, all| task.progress(done, all))
     })?;
-    let found: Vec<WaitsOfLog> = found.into_iter().map(LogReport::of).collect();
+    let found: Vec<WaitsOfLog> = found.into_iter().map(LogReport::from).collect();
     if let Some(path) = &arguments.write_forecasts {
         forecasts::write(path, &found).map_err(Failure::Input)?;
     }

@@ -164,24 +164,8 @@ pub struct SiteSettings {
     others: Vec<NotModelled>,
 }
 
-impl SiteSettings {
-    /// Reads a slurm.conf with what it includes, or what `scontrol show config` printed.
-    ///
-    /// # Errors
-    ///
-    /// The file can't be read, or says nothing of Slurm; it is named.
-    pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let site = SlurmSettings::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let found = Self::of(&site);
-        ensure!(
-            found.says != (false, false) || ["ClusterName", "SlurmctldHost", "SchedulerType"].iter().any(|key| site.get(key).is_some()),
-            "{} says nothing of Slurm's scheduler, priorities or cluster: is this a slurm.conf, or what `scontrol show config` prints?",
-            path.display()
-        );
-        Ok(found)
-    }
-
-    fn of(site: &SlurmSettings) -> Self {
+impl From<&SlurmSettings> for SiteSettings {
+    fn from(site: &SlurmSettings) -> Self {
         let written = site.get("SchedulerParameters");
         let (parameters, not_of_scheduler) = SlurmParameters::of_site(written.unwrap_or_default());
         let (priorities, not_of_priorities) = PrioritySettings::of_site(site);
@@ -195,6 +179,24 @@ impl SiteSettings {
             not_of_priorities: told(not_of_priorities),
             others: not_modelled::other_settings(site),
         }
+    }
+}
+
+impl SiteSettings {
+    /// Reads a slurm.conf with what it includes, or what `scontrol show config` printed.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be read, or says nothing of Slurm; it is named.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let site = SlurmSettings::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let found = Self::from(&site);
+        ensure!(
+            found.says != (false, false) || ["ClusterName", "SlurmctldHost", "SchedulerType"].iter().any(|key| site.get(key).is_some()),
+            "{} says nothing of Slurm's scheduler, priorities or cluster: is this a slurm.conf, or what `scontrol show config` prints?",
+            path.display()
+        );
+        Ok(found)
     }
 
     /// Returns the ways in which the simulation departs from the file as it is written.

@@ -261,5 +261,5 @@ fn sealed(record: &Record, key: Option<SealKey>, user: UserId, job: JobId, rest:
 fn present(change: &Change) -> Result<Option<QueuedJob>, ClientError> {
     let mut known = queue_reader::jobs_with_number(change.job)?;
     let only = if known.len() == 1 { known.pop() } else { None };
-    Ok(only.map(|one| one.job).filter(|job| Seen::of(job) == change.seen))
+    Ok(only.map(|one| one.job).filter(|job| Seen::from(job) == change.seen))
 }

@@ -31,7 +31,7 @@ fn site(more_wait: i64) -> MadeUpSite {
 fn reserved(number: u32, change: impl FnOnce(&mut QueuedJob)) -> PromisedJob {
     let mut reserved = QueuedJob { id: JobId(number), ..reserved_job(&site(40).state()) };
     change(&mut reserved);
-    PromisedJob { job: reserved, seen: Seen::of(&job(number, JobState::Pending, 4)), rest: String::new(), joint: None }
+    PromisedJob { job: reserved, seen: Seen::from(&job(number, JobState::Pending, 4)), rest: String::new(), joint: None }
 }
 
 /// A cluster that was read at a moment, with these jobs and no clock but this machine's.

@@ -43,8 +43,8 @@ pub(crate) struct Seen {
     admin_comment: Option<String>,
 }
 
-impl Seen {
-    pub(crate) fn of(job: &QueuedJob) -> Self {
+impl From<&QueuedJob> for Seen {
+    fn from(job: &QueuedJob) -> Self {
         Self {
             submitted: job.submitted,
             state: job.state,
@@ -65,7 +65,9 @@ impl Seen {
             admin_comment: job.admin_comment.clone(),
         }
     }
+}
 
+impl Seen {
     /// Whether the job has started.
     pub(crate) fn has_started(&self) -> bool {
         self.started.is_some()
@@ -116,7 +118,7 @@ impl PromisedJob {
             record,
         };
         let joint = job.comment.as_deref().and_then(JointJobs::of_comment);
-        Some(Self { job: queued, seen: Seen::of(job), rest: rest.to_owned(), joint })
+        Some(Self { job: queued, seen: Seen::from(job), rest: rest.to_owned(), joint })
     }
 
     /// Whether it runs in that partition, or that is the first of those that it waits for.

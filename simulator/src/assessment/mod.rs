@@ -145,7 +145,7 @@ pub const FEWEST_JOBS: usize = 60;
 /// [`AssessmentError`] where no job of it can be used.
 pub fn assess(log: &Log, options: &Options, progress: Progress<'_>) -> Result<Assessment, AssessmentError> {
     let mut workload = evaluation::read(log);
-    let names = QueueNames::of(&log.header);
+    let names = QueueNames::from(&log.header);
     let mut replayed = ReplayedPast::of(log, workload.processors);
     let mut says_waits = true;
     if workload.jobs.len() < FEWEST_JOBS {

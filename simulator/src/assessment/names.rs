@@ -10,14 +10,16 @@ pub(super) struct QueueNames {
     partitions: BTreeMap<u64, String>,
 }
 
-impl QueueNames {
-    /// Collects the names of the queues and partitions of a header.
-    pub(super) fn of(header: &Header) -> Self {
+/// Collects the names of the queues and partitions of a header.
+impl From<&Header> for QueueNames {
+    fn from(header: &Header) -> Self {
         let (mut queues, mut partitions) = (header.queues(), header.partitions());
         [&mut queues, &mut partitions].into_iter().for_each(|names| names.retain(|_, name| !name.is_empty()));
         Self { queues, partitions }
     }
+}
 
+impl QueueNames {
     /// What people call the queue that an evaluation calls by `label`: the number of the queue and,
     /// behind a slash, that of the partition, with `-` for what is not known.
     pub(super) fn name(&self, label: &str) -> String {
@@ -44,7 +46,7 @@ mod tests {
         let mut header = Header::new();
         header.push("Queue", "1 express");
         header.push("Partition", "2 batch");
-        let names = QueueNames::of(&header);
+        let names = QueueNames::from(&header);
         let called = ["1", "7", "1/2", "7/2", "-/2", "-/9", "-"].map(|label| names.name(label));
         assert_eq!(called, ["express", "queue 7", "batch, express", "batch, queue 7", "batch", "partition 9", "not named"]);
     }

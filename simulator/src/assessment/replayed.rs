@@ -28,7 +28,7 @@ impl ReplayedPast {
         let rules = Rules { bad_records: BadRecords::LeaveOut, unknown_requests: UnknownRequests::AsRun, ..Rules::default() };
         let (mut without_limit, mut larger) = (0, 0);
         let mut jobs: Vec<(Job, Option<Seconds>)> = Vec::with_capacity(log.records.len());
-        for logged in log.records.iter().map(LoggedJob::of) {
+        for logged in log.records.iter().map(LoggedJob::from) {
             let Some(job) = rules.job(&logged, processors) else { continue };
             without_limit += usize::from(logged.limit.is_none());
             larger += usize::from(logged.allocated.is_some_and(|allocated| allocated > processors));

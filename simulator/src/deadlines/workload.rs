@@ -41,7 +41,7 @@ pub struct BaseJob {
 /// The last jobs of a log, in the order of their submissions.
 #[must_use]
 pub fn base_jobs(records: &[Record], wanted: &LastJobs) -> Vec<BaseJob> {
-    let usable = |record: &Record| base_job(&LoggedJob::of(record), wanted);
+    let usable = |record: &Record| base_job(&LoggedJob::from(record), wanted);
     let mut jobs: Vec<BaseJob> = records.iter().rev().filter_map(usable).take(wanted.count).collect();
     jobs.reverse();
     jobs.sort_by_key(|job| job.submit);

@@ -55,7 +55,7 @@ pub fn read(log: &Log) -> Workload {
     let begin = Seconds(log.header.unix_start_time().unwrap_or(0));
     let (mut partitions, mut accounts) = (Indices::default(), Indices::default());
     let mut queue: Vec<EndedJob> =
-        log.records.iter().map(LoggedJob::of).filter_map(|logged| ended_job(&logged, begin, &mut partitions, &mut accounts)).collect();
+        log.records.iter().map(LoggedJob::from).filter_map(|logged| ended_job(&logged, begin, &mut partitions, &mut accounts)).collect();
     let left_out = log.records.len() - queue.len();
     // Some logs are in order of their ends. The sort is stable: jobs of one second keep the log's
     // order.

@@ -102,7 +102,7 @@ pub struct Ablations {
 
 impl Default for Ablations {
     fn default() -> Self {
-        let least_gain = LeastGain::of(&Policy::default());
+        let least_gain = LeastGain::from(&Policy::default());
         Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true, least_gain, reviewed: Reviewed::default() }
     }
 }

@@ -56,8 +56,8 @@ enum Refusal {
     Other,
 }
 
-impl Refusal {
-    fn of(why: &NotReserved) -> Self {
+impl From<&NotReserved> for Refusal {
+    fn from(why: &NotReserved) -> Self {
         match why {
             NotReserved::Unlikely { .. } => Self::Unlikely,
             NotReserved::Crowded { .. } => Self::Crowded,
@@ -102,7 +102,7 @@ impl<A: Answers + ?Sized> Answers for Box<A> {
 impl Answers for Shipped {
     fn answers(&self) -> Vec<Answer> {
         let answer = |asked: &AskedReservation| {
-            let answer = asked.answer.as_ref().map(|point| point.probability).map_err(Refusal::of);
+            let answer = asked.answer.as_ref().map(|point| point.probability).map_err(Refusal::from);
             Answer { job: asked.job, at: asked.at, answer }
         };
         self.asked_reservations().iter().map(answer).collect()

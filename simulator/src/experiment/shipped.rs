@@ -68,9 +68,9 @@ struct Named {
     qos: String,
 }
 
-impl Named {
-    /// Names a job by its log's numbers; the state calls the partition as the log calls the queue.
-    fn of(job: Job) -> Self {
+/// Names a job by its log's numbers; the state calls the partition as the log calls the queue.
+impl From<Job> for Named {
+    fn from(job: Job) -> Self {
         Self { partition: job.queue.to_string(), account: job.group.to_string(), qos: job.qos_name(), job }
     }
 }
@@ -194,7 +194,7 @@ impl Shipped {
         }
         let job = self.in_partition(asked);
         self.state.prepare(index, &job);
-        Named::of(job)
+        Named::from(job)
     }
 
     /// What a user's jobs have claimed since the state was published.
@@ -248,7 +248,7 @@ impl Shipped {
     fn decided(&self, submission: &Submission<'_>, now: UnixTime) -> Option<Decided> {
         let standing = FilterState { is_off: false, is_transparent: self.site.policy.is_transparent() };
         let mut governing = None;
-        let verdict = gate(&Arrival::of(submission), Some(standing), || {
+        let verdict = gate(&Arrival::from(submission), Some(standing), || {
             match self.state.timeliness(now) {
                 Some(Timeliness::Current) => {}
                 Some(Timeliness::TooOld) => return Err(NoState::TooOld),

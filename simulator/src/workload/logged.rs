@@ -75,10 +75,9 @@ pub struct LoggedJob {
     pub partition: Option<u32>,
 }
 
-impl LoggedJob {
-    /// The job that a record tells of.
-    #[must_use]
-    pub fn of(record: &Record) -> Self {
+/// The job that a record tells of.
+impl From<&Record> for LoggedJob {
+    fn from(record: &Record) -> Self {
         let allocated = size(record.allocated_processors);
         let Accounted { requested_nodes, allocated_nodes, qos } = record.accounted;
         let has_started = |run: &u64| *run > 0 || (allocated.is_some() && record.status != Some(Status::Cancelled));
@@ -100,7 +99,9 @@ impl LoggedJob {
             partition: number(record.partition),
         }
     }
+}
 
+impl LoggedJob {
     /// The processors that it occupied: those that it had, or those that it asked for where the log
     /// lacks the former.
     #[must_use]
@@ -181,7 +182,7 @@ mod tests {
     }
 
     fn lacks(record: &Record) -> [Option<Lack>; 3] {
-        let job = LoggedJob::of(record);
+        let job = LoggedJob::from(record);
         [&FOR_REPLAY[..], &IN_QUEUE, &FOR_FORECAST].map(|needed| job.first_lack(needed))
     }
 
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_was_cancelled_or_got_no_processor_never_started() {
-        let run_time = |record: Record| LoggedJob::of(&Record { run_time_seconds: Some(0), ..record }).run_time;
+        let run_time = |record: Record| LoggedJob::from(&Record { run_time_seconds: Some(0), ..record }).run_time;
         assert_eq!(run_time(ran()), Some(Seconds::ZERO));
         assert_eq!(run_time(Record { status: Some(Status::Cancelled), ..ran() }), None);
         assert_eq!(run_time(Record { allocated_processors: None, ..ran() }), None);
@@ -210,7 +211,7 @@ mod tests {
     #[test]
     fn a_job_is_as_large_as_it_asked_for_and_occupies_what_it_got() {
         let sizes = |allocated_processors, requested_processors| {
-            let job = LoggedJob::of(&Record { allocated_processors, requested_processors, ..ran() });
+            let job = LoggedJob::from(&Record { allocated_processors, requested_processors, ..ran() });
             (job.asked(), job.occupied())
         };
         assert_eq!(sizes(Some(16), Some(12)), (Some(12), Some(16)));

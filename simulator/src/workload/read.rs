@@ -65,7 +65,7 @@ pub fn of_records<E, F: From<E> + From<Unusable>>(
     let (mut jobs, mut left_out, mut larger_than_machine) = (Vec::new(), 0, 0);
     let (mut has_requests, mut without_request) = (false, Vec::new());
     for record in records {
-        let logged = LoggedJob::of(&record?);
+        let logged = LoggedJob::from(&record?);
         match rules.job(&logged, processors) {
             Some(job) => {
                 larger_than_machine += usize::from(logged.allocated.is_some_and(|allocated| allocated > processors));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     fn job(rules: Rules, record: &Record) -> Option<Job> {
-        rules.job(&LoggedJob::of(record), 100)
+        rules.job(&LoggedJob::from(record), 100)
     }
 
     fn figures(job: Job) -> (i64, i64, i64, u32) {

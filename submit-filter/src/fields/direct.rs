@@ -12,13 +12,14 @@ use slurm_sys::job_fields::TextField;
 #[derive(Debug)]
 pub struct DirectFields<'a>(&'a JobDescription<'a>);
 
-impl<'a> DirectFields<'a> {
-    /// The fields of a description.
-    #[must_use]
-    pub fn of(description: &'a JobDescription<'a>) -> DirectFields<'a> {
+/// The fields of a description.
+impl<'a> From<&'a JobDescription<'a>> for DirectFields<'a> {
+    fn from(description: &'a JobDescription<'a>) -> Self {
         DirectFields(description)
     }
+}
 
+impl<'a> DirectFields<'a> {
     fn text(&self, field: TextField) -> Option<&str> {
         self.0.text(field)?.to_str().ok()
     }
@@ -28,7 +29,7 @@ impl Fields for DirectFields<'_> {
     #[inline]
     fn field(&self, field: FieldNumber) -> Option<Value<'_>> {
         let name = field.name()?;
-        match Source::of(name) {
+        match Source::from(name) {
             Source::Text(text) => self.text(text).map(Value::Text),
             Source::Resources(text) => self.text(text).map(|text| Value::Resources(Resources(text))),
             Source::Derived => derived::value(name, self),
@@ -42,7 +43,7 @@ impl Fields for DirectFields<'_> {
 
     #[inline]
     fn has(&self, field: FieldNumber) -> bool {
-        match field.name().map(Source::of) {
+        match field.name().map(Source::from) {
             Some(Source::Text(text) | Source::Resources(text)) => self.0.text_length(text, 1) > 0,
             _ => self.field(field).is_some(),
         }

@@ -24,7 +24,7 @@ fn kept_names() -> impl Iterator<Item = Name> {
 /// Returns the requested fields of a job as it was submitted; `None` if a text is too long to be
 /// kept.
 pub(crate) fn submitted_fields(description: &JobDescription<'_>, asked: &[FieldNumber]) -> Option<Vec<(FieldNumber, OwnedValue)>> {
-    let job = JobFields::of(description);
+    let job = JobFields::from(description);
     let mut fields = Vec::new();
     for field in kept_names().map(FieldNumber::from).filter(|field| asked.contains(field)) {
         let Some(value) = job.field(field) else { continue };
@@ -40,14 +40,14 @@ pub(crate) fn submitted_fields(description: &JobDescription<'_>, asked: &[FieldN
 
 /// The fields that a modification writes; `None` is for one that it takes out.
 pub(crate) fn changed_fields(description: &JobDescription<'_>) -> Vec<(FieldNumber, Option<OwnedValue>)> {
-    let job = JobFields::of(description);
+    let job = JobFields::from(description);
     let mut changes = Vec::new();
     let takes_out = |field: TextField| description.empties_text(field).then_some(None);
     for name in kept_names() {
         let field = FieldNumber::from(name);
         let value = || job.field(field).map(OwnedValue::from);
         // A truth that is false unless it is given is written only if it is given.
-        let change = match Source::of(name) {
+        let change = match Source::from(name) {
             Source::Text(text) | Source::Resources(text) => value().map(Some).or_else(|| takes_out(text)),
             Source::Truth(number) => description.number(number).map(|number| Some(OwnedValue::Truth(number != 0))),
             Source::Flag(flag) => description.has_flag(flag).then_some(Some(OwnedValue::Truth(true))),
@@ -59,7 +59,7 @@ pub(crate) fn changed_fields(description: &JobDescription<'_>) -> Vec<(FieldNumb
         };
         changes.extend(change.map(|change| (field, change)));
         // All there is goes into the place of a number.
-        let is_all = |displaced: &&Name| matches!(Source::of(**displaced), Source::All(holds) if holds(description));
+        let is_all = |displaced: &&Name| matches!(Source::from(**displaced), Source::All(holds) if holds(description));
         changes.extend(name.displaces().iter().filter(is_all).map(|_| (field, None)));
     }
     changes

@@ -165,13 +165,14 @@ const fn is_same(one: &str, other: &str) -> bool {
     true
 }
 
-impl Source {
-    /// Returns the source of a field.
-    #[inline]
-    pub(super) fn of(name: Name) -> Source {
+/// Returns the source of a field.
+impl From<Name> for Source {
+    fn from(name: Name) -> Self {
         SOURCES[name as usize]
     }
+}
 
+impl Source {
     /// Whether the Slurm that this is built for has it.
     pub(super) fn is_known(self) -> bool {
         match self {

@@ -209,7 +209,7 @@ fn prepared(field: FieldNumber, value: Option<Value<'_>>) -> Result<Write, Write
     let Some((field, name)) = known else {
         return Err(WriteError::NotWritable(field.get().map_or("a field of no name", |field| field.name)));
     };
-    let source = Source::of(name);
+    let source = Source::from(name);
     if !source.is_known() {
         return Err(WriteError::NotKnown(field.name));
     }

@@ -25,7 +25,7 @@ pub(super) fn choices(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Resu
     let choice = |ask: f64| {
         let reservation = decided(situation, SuccessProbability::AtLeast(ask)).ok()?;
         let cost = reservation.cost();
-        Some(Choice { ask, given: Given::of(&reservation), expected_node_seconds: cost.expected_node_seconds })
+        Some(Choice { ask, given: Given::from(&reservation), expected_node_seconds: cost.expected_node_seconds })
     };
     Ok(probabilities_to_ask(best.point.probability).filter_map(choice).collect())
 }

@@ -148,14 +148,14 @@ impl Calibrated {
     /// weighed.
     pub fn remembers(&mut self, job: &ArrivingJob, run_time: Seconds) {
         self.contexts.push(job, self.unit, run_time);
-        self.like.push(Tuple::of(job), run_time.clamped_u32());
+        self.like.push(Tuple::from(job), run_time.clamped_u32());
     }
 
     /// The forecast for a job that arrives now, with its distribution.
     pub fn predict_distribution(&mut self, job: &ArrivingJob) -> Option<(RunTimePrediction, RunTimeDistribution)> {
         let view = self.view(job);
         let forecast = self.distribution_of(job, &view);
-        if let Some(run_times) = self.like.get(&Tuple::of(job)) {
+        if let Some(run_times) = self.like.get(&Tuple::from(job)) {
             let span_s = run_times.iter().max().zip(run_times.iter().min()).map_or(0, |(longest, shortest)| longest - shortest);
             self.mean_span.push(f64::from(span_s) + 1.0);
         }

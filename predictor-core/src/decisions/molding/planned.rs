@@ -83,7 +83,7 @@ fn worth_it<F>(
     as_written: Offer,
     (offer, draft): (Offer, Draft),
 ) -> Result<(Offer, Draft), NotMolded> {
-    let least = LeastGain::of(&context.policy);
+    let least = LeastGain::from(&context.policy);
     let [written, other] = [as_written, offer].map(|offer| terms.response(run_time, as_written.cpus, offer));
     if least.is_reached(written, other) {
         return Ok((offer, draft));

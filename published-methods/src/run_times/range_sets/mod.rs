@@ -58,7 +58,7 @@ impl RunTimePredictor for RangeSets {
         if self.functions.is_none() && job.id >= self.validation_jobs {
             self.fit_functions();
         }
-        let history = self.history.get(&Tuple::of(job))?;
+        let history = self.history.get(&Tuple::from(job))?;
         let functions = self.functions.as_deref().unwrap_or_default();
         let load = self.load.predicted();
         let latest_first = || history.iter().rev();
@@ -89,9 +89,9 @@ impl RunTimePredictor for RangeSets {
         let load = self.load.since(start, ran);
         self.load.ends(job.occupied_cpus);
         if self.functions.is_none() && job.id < self.validation_jobs {
-            self.validation.entry(Tuple::of(job)).or_default().push(Observation { load, run_time_s: run_time.0 as f64 });
+            self.validation.entry(Tuple::from(job)).or_default().push(Observation { load, run_time_s: run_time.0 as f64 });
         }
-        self.history.push(Tuple::of(job), (run_time.clamped_u32(), load as f32));
+        self.history.push(Tuple::from(job), (run_time.clamped_u32(), load as f32));
     }
 }
 

@@ -61,8 +61,8 @@ pub(super) struct StatementReport {
     pub(super) because: String,
 }
 
-impl PointReport {
-    fn of(point: &Point) -> Self {
+impl From<&Point> for PointReport {
+    fn from(point: &Point) -> Self {
         let mean = |of: fn(&Outcome) -> usize| Spread::of(&point.values(|outcome| of(outcome) as f64)).map_or(0.0, |spread| spread.mean);
         let interval = |spread: Spread| [spread.lower, spread.upper];
         let fulfilled = point.fulfilled_percent();
@@ -106,7 +106,7 @@ impl DeadlineReport {
             projection: arguments.projection,
             bad_records: arguments.bad_records,
             overruns: arguments.overruns,
-            points: points.iter().map(PointReport::of).collect(),
+            points: points.iter().map(PointReport::from).collect(),
             statements: statements.collect(),
             remarks: replayed.remarks.clone(),
         }

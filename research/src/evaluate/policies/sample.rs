@@ -38,8 +38,8 @@ pub(super) fn reports() -> Vec<PolicyReport> {
         min_gain: 0.05,
         min_gain_time_s: 60,
         published: Some(PublishedOutcomes {
-            baseline: PublishedOutcome::of([198.0, 133.0, 331.0]),
-            ours: PublishedOutcome::of([147.0, 98.0, 245.0]),
+            baseline: PublishedOutcome::from([198.0, 133.0, 331.0]),
+            ours: PublishedOutcome::from([147.0, 98.0, 245.0]),
             source: "table VIII".to_owned(),
             remark: None,
         }),

@@ -179,14 +179,14 @@ impl PointRanges {
         if let Some(point) = self.points_s.get_mut(index) {
             *point = point_s;
         }
-        let errors = self.errors_s.get(&Tuple::of(job))?;
+        let errors = self.errors_s.get(&Tuple::from(job))?;
         let half = errors.iter().sum::<f64>() / errors.len() as f64 / 2.0;
         Some(RunTimeRange::new((point_s - half).max(0.0).round() as u32, (point_s + half).max(0.0).round() as u32, 1.0))
     }
 
     fn ended(&mut self, index: usize, job: &ArrivingJob, run_time_s: f64) {
         if let Some(point_s) = self.points_s.get(index).filter(|point_s| index >= HISTORY_FROM && point_s.is_finite()) {
-            self.errors_s.push(Tuple::of(job), (point_s - run_time_s).abs());
+            self.errors_s.push(Tuple::from(job), (point_s - run_time_s).abs());
         }
     }
 }

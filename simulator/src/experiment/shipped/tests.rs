@@ -62,11 +62,11 @@ impl AgainstSnapshot {
     /// What is decided from the snapshot, as far as it shows in what a replay keeps.
     fn by_snapshot(&self, index: JobIndex, asked: &Job, now: UnixTime) -> Kept {
         let snapshot = Snapshot::open(&self.published).unwrap();
-        let named = Named::of(self.shipped.in_partition(asked));
+        let named = Named::from(self.shipped.in_partition(asked));
         let mut submission = self.shipped.submission(&named, now);
         submission.deadline = self.shipped.deadlines.get(index as usize).copied().or(submission.deadline);
         let standing = FilterState { is_off: false, is_transparent: snapshot.has_transparent_policy() };
-        let verdict = gate(&Arrival::of(&submission), Some(standing), || {
+        let verdict = gate(&Arrival::from(&submission), Some(standing), || {
             assert_eq!(snapshot.timeliness(now), Timeliness::Current);
             Ok(submission.governed_by(&snapshot).unwrap().1)
         });

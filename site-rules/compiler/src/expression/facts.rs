@@ -24,13 +24,14 @@ pub enum Fact {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts(Vec<Fact>);
 
-impl Facts {
-    /// One alone.
-    #[must_use]
-    pub fn of(fact: Fact) -> Self {
+/// One alone.
+impl From<Fact> for Facts {
+    fn from(fact: Fact) -> Self {
         Facts(vec![fact])
     }
+}
 
+impl Facts {
     /// Whether the fact is known.
     #[must_use]
     pub fn has(&self, fact: &Fact) -> bool {

@@ -181,7 +181,7 @@ impl Checker<'_> {
         let place = self.variables.len();
         let variable = if list.kind == Kind::Resources { Variable::Resource } else { Variable::Text };
         let key = keys_of(list).map(|table| Fact::Key(table, Node { kind: Kind::Text, form: Form::Item(place) }));
-        let known = key.map_or_else(|| known.clone(), |fact| known.with(&Facts::of(fact)));
+        let known = key.map_or_else(|| known.clone(), |fact| known.with(&Facts::from(fact)));
         self.caseless.push(is_caseless(list, self.around()));
         self.variables.push((name.to_owned(), variable));
         let checked = check(self, &known);

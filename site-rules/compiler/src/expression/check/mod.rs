@@ -169,7 +169,7 @@ impl Checker<'_> {
 
 /// A test whether something is there.
 fn test(form: Form, fact: Fact) -> Checked {
-    Checked { node: Node { kind: Kind::Truth, form }, if_true: Facts::of(fact), if_false: Facts::default() }
+    Checked { node: Node { kind: Kind::Truth, form }, if_true: Facts::from(fact), if_false: Facts::default() }
 }
 
 /// The job that a name stands for.
