@@ -85,6 +85,7 @@ mod run_time;
 mod schedule;
 mod setting;
 mod state;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -94,9 +95,10 @@ pub use grid::{Grid, MOST_SIZES};
 pub use occupancy::Occupancy;
 pub use pass::{MOST_PLACED, MOST_TASKS, Pass};
 pub use placeholder::{Location, Placeholder};
-pub use plan::{MOST_STEPS, PartitionPlan, Plan, PlannedJob, plan};
+pub use plan::{PartitionPlan, Plan, PlannedJob, plan};
 pub use profile::Profile;
 pub use resources::Resources;
 pub use run_time::{LONGEST, RunTimes};
 pub use schedule::Assumption;
 pub use state::{Node, Partition, PendingJob, Reservation, RunningJob, State};
+pub use steps::MOST_STEPS;

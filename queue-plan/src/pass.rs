@@ -9,6 +9,7 @@ use crate::resources::Resources;
 use crate::schedule::{Assumption, Schedule, Taken, Wanted};
 use crate::setting::{Needs, Setting};
 use crate::state::{PendingJob, State};
+use crate::steps::coarsened;
 
 /// The most jobs and tasks of arrays that are placed.
 pub const MOST_PLACED: usize = 20_000;
@@ -87,6 +88,13 @@ impl<'s> Pass<'s> {
     #[must_use]
     pub fn free(&self, partition: usize) -> Vec<(UnixTime, Resources)> {
         self.placing.schedule.free_steps(&self.setting().places, partition)
+    }
+
+    /// [`Pass::free`] as a plan hands it out: at most [`MOST_STEPS`](crate::MOST_STEPS) points;
+    /// where there are more, the least of several stands for them.
+    #[must_use]
+    pub fn published_free(&self, partition: usize) -> Vec<(UnixTime, Resources)> {
+        coarsened(&self.free(partition))
     }
 
     /// When a job would start behind all that wait, whatever its priority, in the holes that they

@@ -10,9 +10,6 @@ use crate::resources::Resources;
 use crate::schedule::Assumption;
 use crate::state::State;
 
-/// The most points of a free profile that is handed out.
-pub const MOST_STEPS: usize = 256;
-
 /// The expected starts of the waiting jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -61,23 +58,8 @@ pub fn plan(state: &State) -> Plan {
     let (pending, is_complete) = (pending.collect(), expected.is_complete());
     let partitions = (0..state.partitions.len()).map(|partition| {
         let [_, expected, _] = &passes;
-        let free = coarsened(&expected.free(partition));
+        let free = expected.published_free(partition);
         PartitionPlan { free, grid: Grid::of(partition, &mut passes) }
     });
     Plan { at: state.now, pending, partitions: partitions.collect(), is_complete }
-}
-
-/// At most [`MOST_STEPS`] points: the first half of them as they are, then the least of some in a
-/// row.
-fn coarsened(steps: &[(UnixTime, Resources)]) -> Vec<(UnixTime, Resources)> {
-    if steps.len() <= MOST_STEPS {
-        return steps.to_vec();
-    }
-    let (near, far) = steps.split_at(MOST_STEPS / 2);
-    let together = far.len().div_ceil(MOST_STEPS - near.len());
-    let far = far.chunks(together).filter_map(|chunk| {
-        let least = chunk.iter().map(|(_, free)| *free).reduce(Resources::least)?;
-        Some((chunk.first()?.0, least))
-    });
-    near.iter().copied().chain(far).collect()
 }

@@ -4,6 +4,8 @@
 //! waits longer for the answer than a round allows: a plan that comes too late, or fails, leaves
 //! the snapshot without one.
 
+#[cfg(test)]
+mod against_replays;
 mod answer;
 mod promised;
 mod state;

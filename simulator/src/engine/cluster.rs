@@ -1,7 +1,7 @@
 //! The state of the machine and its queue.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use job_types::record::hold_on_nodes;
 use job_types::time::{Seconds, UnixTime};
@@ -25,6 +25,8 @@ pub struct Cluster {
     free: i64,
     running: Running,
     pub(super) queue: Queue,
+    /// Jobs that the policy holds back, by the time at which they become eligible.
+    pub(super) deferred: BTreeSet<(UnixTime, JobIndex)>,
     /// Ends of the running jobs, which only the engine knows; those of one moment in the order in
     /// which they started.
     ends: BinaryHeap<Reverse<(UnixTime, u32, JobIndex)>>,
@@ -58,6 +60,7 @@ impl Cluster {
             free: i64::from(machine.processors),
             running: Running::default(),
             queue: Queue::default(),
+            deferred: BTreeSet::new(),
             ends: BinaryHeap::new(),
             starts: 0,
             expected_ends: vec![NOT_STARTED; jobs.len()],
@@ -101,6 +104,12 @@ impl Cluster {
     #[must_use]
     pub fn waiting(&self) -> &[Waiting] {
         self.queue.entries()
+    }
+
+    /// The jobs that were submitted and become eligible later, in the order of the times at which
+    /// they do.
+    pub fn deferred(&self) -> impl Iterator<Item = (UnixTime, JobIndex)> + '_ {
+        self.deferred.iter().copied()
     }
 
     /// Processors on which a job could start now: those that are free, with those of jobs that end

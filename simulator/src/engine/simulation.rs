@@ -1,7 +1,5 @@
 //! The simulation, from event to event.
 
-use std::collections::BTreeSet;
-
 use job_types::time::{Seconds, UnixTime};
 
 use super::{Backfill, Cluster, Estimates, Event, Job, JobIndex, Machine, Order, Policy, Record, Revised, Submitted, Waiting};
@@ -61,8 +59,6 @@ pub struct Simulation<'a, P: ?Sized> {
     scheduler: &'a mut Scheduler,
     policy: &'a mut P,
     next_submission: JobIndex,
-    /// Jobs that the policy holds back, by the time until which it does.
-    held: BTreeSet<(UnixTime, JobIndex)>,
     block_edges: Vec<UnixTime>,
     next_edge: usize,
 }
@@ -75,7 +71,6 @@ impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
             scheduler,
             policy,
             next_submission: 0,
-            held: BTreeSet::new(),
             block_edges: block_edges(machine),
             next_edge: 0,
         }
@@ -92,7 +87,7 @@ impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
     #[must_use]
     pub fn next_moment(&self) -> Option<UnixTime> {
         let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit);
-        let release = self.held.first().map(|&(until, _)| until);
+        let release = self.cluster.deferred.first().map(|&(until, _)| until);
         let end = self.cluster.next_end();
         // Nothing else will happen, or only what no job waits for.
         if submission.is_none() && release.is_none() && end.is_none() && self.cluster.waiting().is_empty() {
@@ -108,16 +103,16 @@ impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
     /// never runs. Returns whether there was such a job.
     pub fn withdraw(&mut self, job: JobIndex, at: UnixTime) -> bool {
         let Some(record) = self.cluster.records.get(job as usize) else { return false };
-        let is_held = self.held.remove(&(record.eligible, job));
+        let is_deferred = self.cluster.deferred.remove(&(record.eligible, job));
         self.cluster.now = at.max(self.cluster.now);
-        let has_waited = !is_held && self.cluster.queue.remove(job);
-        if is_held || has_waited {
+        let has_waited = !is_deferred && self.cluster.queue.remove(job);
+        if is_deferred || has_waited {
             self.policy.withdrawn(job);
         }
         if has_waited {
             self.pass(Event::Revised);
         }
-        is_held || has_waited
+        is_deferred || has_waited
     }
 
     /// Goes to the next event; false after the last.
@@ -128,7 +123,7 @@ impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
     pub fn step(&mut self) -> Result<bool, DoesNotFit> {
         let Some(now) = self.next_moment() else { return Ok(false) };
         let submission = self.cluster.jobs.get(self.next_submission as usize).map(|job| job.submit);
-        let release = self.held.first().map(|&(until, _)| until);
+        let release = self.cluster.deferred.first().map(|&(until, _)| until);
         let end = self.cluster.next_end();
         let outlived = self.cluster.running().soonest_end();
         let edge = self.block_edges.get(self.next_edge).copied();
@@ -136,7 +131,7 @@ impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
         self.cluster.now = now;
         let is_due = |moment: Option<UnixTime>| moment.is_some_and(|moment| moment <= now);
         let event = if is_due(release) {
-            self.held.pop_first().map(|(_, job)| self.queue(job))
+            self.cluster.deferred.pop_first().map(|(_, job)| self.queue(job))
         } else if is_due(submission) {
             self.submit()?
         } else if is_due(end) {
@@ -177,7 +172,7 @@ impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
             self.cluster.hold_until(index, until);
         }
         if eligible > self.cluster.now {
-            self.held.insert((eligible, index));
+            self.cluster.deferred.insert((eligible, index));
             return Ok(None);
         }
         Ok(Some(self.queue(index)))
@@ -213,18 +208,18 @@ impl<'a, P: Policy + ?Sized> Simulation<'a, P> {
         let mut is_seen = false;
         for Revised { job, eligible, estimate } in self.policy.revise(&self.cluster) {
             let record = &mut self.cluster.records[job as usize];
-            let is_held = self.held.remove(&(record.eligible, job));
-            if let Some(eligible) = eligible.filter(|_| is_held) {
+            let is_deferred = self.cluster.deferred.remove(&(record.eligible, job));
+            if let Some(eligible) = eligible.filter(|_| is_deferred) {
                 record.eligible = eligible.max(self.cluster.now);
             }
-            if is_held {
-                self.held.insert((record.eligible, job));
+            if is_deferred {
+                self.cluster.deferred.insert((record.eligible, job));
             }
             if let Some(estimate) = estimate {
                 record.estimate = estimate;
                 self.cluster.jobs[job as usize].estimate = estimate;
                 let expected = self.scheduler.estimates.expect(&self.cluster.jobs[job as usize]).max(Seconds(1));
-                is_seen |= !is_held && self.cluster.revise(job, expected);
+                is_seen |= !is_deferred && self.cluster.revise(job, expected);
             }
         }
         is_seen.then_some(Event::Revised)

@@ -10,7 +10,8 @@ use predictor_core::decisions::Admitted;
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::promised_job::PromisedJob;
 
-use super::expected_run_times::{ExpectedRunTimes, Planned};
+use super::expected_run_times::ExpectedRunTimes;
+use super::queue_state::{QueuedJob, queue_of};
 use crate::engine::{Cluster, Job, JobIndex, Record};
 
 /// What was promised to a job.
@@ -24,7 +25,6 @@ struct Promise {
     eligible: UnixTime,
     /// Its run times in seconds with their probabilities, as they were forecast.
     run_times: Vec<(f64, f64)>,
-    has_started: bool,
 }
 
 /// The admitted jobs that have not ended, and what those that have taught.
@@ -50,7 +50,6 @@ impl Admissions {
             admitted,
             eligible: admitted.begin.unwrap_or(now),
             run_times,
-            has_started: false,
         };
         self.open.insert(index, promise);
     }
@@ -59,15 +58,11 @@ impl Admissions {
     /// publishes that with what was learnt. Returns the free processors over time.
     pub(super) fn publish(&mut self, run_times: &ExpectedRunTimes, cluster: &Cluster) -> Vec<(UnixTime, i64)> {
         let now = cluster.now();
-        let place = |job: &Planned| (self.open.get(&job.job).map_or(UnixTime(i64::MAX), |promise| promise.admitted.deadline), job.job);
-        let waiting = cluster.waiting().iter().map(|entry| Planned { job: entry.job, processors: entry.processors, eligible: now });
-        let is_later = |(_, promise): &(&JobIndex, &Promise)| promise.eligible > now && !promise.has_started;
-        let later = self.open.iter().filter(is_later);
-        let later = later.map(|(job, promise)| Planned { job: *job, processors: promise.processors, eligible: promise.eligible });
-        let mut queue: Vec<Planned> = waiting.chain(later).collect();
+        let place = |job: &QueuedJob| (self.open.get(&job.job).map_or(UnixTime(i64::MAX), |promise| promise.admitted.deadline), job.job);
+        let mut queue = queue_of(cluster);
         queue.sort_by_key(place);
         let mut starts: Vec<(JobIndex, UnixTime)> = Vec::with_capacity(queue.len());
-        let free = run_times.plan_of(cluster, queue.into_iter(), |job, start| starts.push((job.job, start)));
+        let free = run_times.plan_of(cluster, &queue, |job, start| starts.push((job.job, start)));
         self.published.clear();
         for (job, start) in starts {
             let Some(promise) = self.open.get(&job) else { continue };
@@ -98,8 +93,7 @@ impl Admissions {
 
     /// A job has started.
     pub(super) fn started(&mut self, index: JobIndex, record: &Record) {
-        let Some(promise) = self.open.get_mut(&index) else { return };
-        promise.has_started = true;
+        let Some(promise) = self.open.get(&index) else { return };
         let planned = promise.eligible - promise.submitted;
         self.learner.started(promise.partition, record.wait(), planned);
     }

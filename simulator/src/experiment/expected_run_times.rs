@@ -2,7 +2,7 @@
 //! plan of the queue that follows.
 
 use job_types::job::{EndedJob, WaitingJob};
-use job_types::number::{AccountIndex, JobId, PartitionIndex, UserId};
+use job_types::number::{AccountIndex, PartitionIndex, UserId};
 use std::sync::Arc;
 
 use job_types::size::{Size, Unit};
@@ -10,39 +10,16 @@ use job_types::time::{Seconds, UnixTime};
 use learning::RunTimeLearner;
 use learning::run_times::ArrivingJob;
 use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
+use queue_plan::{Assumption, Pass};
 
+use super::queue_state::{Expected, QueuedJob, queue_of, state_of};
 use crate::engine::{Cluster, Job, JobIndex, Record};
-use queue_plan::{Assumption, Node, Partition, Pass, PendingJob, Resources, RunTimes, RunningJob, State, corrected_to};
 
 /// Forecasts of run times as the daemon publishes them, and a plan of the queue made with them.
 pub(super) struct ExpectedRunTimes {
     learner: RunTimeLearner,
     /// By job: what is expected of it.
     expected: Vec<Expected>,
-}
-
-/// What is expected of a job.
-#[derive(Clone, Copy)]
-struct Expected {
-    run_time: Seconds,
-    /// What it can run at most, as far as it is known to who decides: in a log without limits not
-    /// what the scheduler is told, which is the job's run time.
-    limit: Seconds,
-}
-
-/// A job that waits, or becomes eligible later, as it is planned.
-#[derive(Clone, Copy)]
-pub(super) struct Planned {
-    pub(super) job: JobIndex,
-    pub(super) processors: u32,
-    /// When it comes into the queue.
-    pub(super) eligible: UnixTime,
-}
-
-impl Default for Expected {
-    fn default() -> Self {
-        Self { run_time: Seconds(1), limit: Seconds(1) }
-    }
 }
 
 impl ExpectedRunTimes {
@@ -107,77 +84,31 @@ impl ExpectedRunTimes {
         self.learner.ended(&past, record.end);
     }
 
-    fn of(&self, job: JobIndex) -> Expected {
-        self.expected.get(job as usize).copied().unwrap_or_default()
+    /// Free processors over time if jobs run as long as expected and each that waits starts as soon
+    /// as there is room, in the order of the queue; those that become eligible later come last.
+    pub(super) fn plan(&self, cluster: &Cluster) -> Vec<(UnixTime, i64)> {
+        self.plan_of(cluster, &queue_of(cluster), |_, _| {})
     }
 
-    /// Free processors over time if jobs run as long as expected and each that waits starts as soon
-    /// as there is room, in the order of the queue.
+    /// The same of a queue in another order; `planned` is told when each of its jobs is to start.
     ///
     /// The daemon's own plan of one pool of processors, of which a replay, which plans anew every
     /// thirty seconds of months, asks for the pass with expected run times alone.
-    pub(super) fn plan(&self, cluster: &Cluster) -> Vec<(UnixTime, i64)> {
-        let waiting =
-            cluster.waiting().iter().map(|entry| Planned { job: entry.job, processors: entry.processors, eligible: cluster.now() });
-        self.plan_of(cluster, waiting, |_, _| {})
-    }
-
-    /// The same of these jobs in the place of those that wait, in this order; `planned` is told
-    /// when each is to start.
     pub(super) fn plan_of(
         &self,
         cluster: &Cluster,
-        waiting: impl Iterator<Item = Planned>,
-        mut planned: impl FnMut(&Planned, UnixTime),
+        queue: &[QueuedJob],
+        mut planned: impl FnMut(&QueuedJob, UnixTime),
     ) -> Vec<(UnixTime, i64)> {
-        let now = cluster.now();
-        let running = cluster.running().by_expected_end().map(|(_, processors, job)| {
-            // It runs from when it no longer waits on its nodes; its limit counts from its start.
-            let Record { start, held, .. } = *cluster.record(job);
-            let Expected { run_time, limit } = self.of(job);
-            // Corrected as in the daemon's plan where it is outlived; it ends any moment at the
-            // least.
-            let runs_from = start + held;
-            let end = runs_from + corrected_to(run_time, (now - runs_from).max(Seconds::ZERO), limit - held);
-            RunningJob {
-                nodes: vec![0],
-                holds: Resources::of_cpus(processors.into()),
-                reservation: None,
-                remaining: run_times((end - now).max(Seconds(1))),
-            }
-        });
-        let waiting: Vec<Planned> = waiting.collect();
-        let pending = (0u32..).zip(&waiting).map(|(place, job)| PendingJob {
-            id: JobId(job.job),
-            partitions: vec![0],
-            asks: Size { nodes: 1, cpus: job.processors }.into(),
-            tasks: 1,
-            priority: u32::MAX - place,
-            eligible: job.eligible,
-            run_time: run_times(self.of(job.job).run_time),
-            ..PendingJob::default()
-        });
-        let state = State {
-            now,
-            nodes: vec![Node { offers: Size { nodes: 1, cpus: cluster.machine().processors }.into(), takes_jobs: true }],
-            partitions: vec![Partition { nodes: vec![0], is_up: true, ..Partition::default() }],
-            reservations: Vec::new(),
-            running: running.collect(),
-            pending: pending.collect(),
-        };
+        let state = state_of(cluster, queue, |job| self.expected.get(job as usize).copied().unwrap_or_default());
         let pass = Pass::of_state(&state, Assumption::Expected);
         for (index, start) in &pass.starts {
-            if let (Some(job), Ok(start)) = (waiting.get(*index), start) {
+            if let (Some(job), Ok(start)) = (queue.get(*index), start) {
                 planned(job, *start);
             }
         }
-        pass.free(0).into_iter().map(|(at, free)| (at, free.cpus)).collect()
+        pass.published_free(0).into_iter().map(|(at, free)| (at, free.cpus)).collect()
     }
-}
-
-/// One run time in the place of all three.
-fn run_times(expected: Seconds) -> RunTimes {
-    RunTimes { optimistic: expected, expected, limit: expected }
 }
 
 /// A job as the forecasts of run times see it.

@@ -24,6 +24,7 @@ mod paper_molding;
 mod parts;
 mod policy;
 mod progress;
+mod queue_state;
 mod reservations;
 mod shipped;
 mod speed_up;
@@ -43,6 +44,7 @@ pub use paper_molding::PaperMolding;
 pub use parts::{Ablations, RequestedFeatures, ReservationWish, Reviewed, Site};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use published_methods::varq::Choice as VarqChoice;
+pub use queue_state::{Expected, QueuedJob, queue_of, state_of};
 pub use reservations::{
     BoundedWait, Dependence, JOINT_RETRY, JointLog, JointOptions, JointOutcome, JointReservations, OWN_NODES, OWN_RUN_TIMES, Others, RETRY,
     Refusals, ReservationClass, ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, Reservations,
