@@ -1,11 +1,11 @@
 //! A private cluster, and the commands that are run on it.
 
+use crate::place::Place;
 use crate::{built, find_built, project};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 /// How a cluster is made; `ci/cluster --help` has the meaning of each.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,9 @@ pub struct Options {
     plugins: bool,
     configuration: Option<String>,
     slurm_user: Option<String>,
+    directory_in: Option<PathBuf>,
+    kept_in: Option<PathBuf>,
+    any_caller: bool,
 }
 
 impl Options {
@@ -37,6 +40,28 @@ impl Options {
         self.option("conf-line", &format!("SlurmUser={name}"))
     }
 
+    /// Makes the cluster's directory in `parent` instead of the directory of temporary files.
+    #[must_use]
+    pub fn directory_in(mut self, parent: &Path) -> Options {
+        self.directory_in = Some(parent.to_owned());
+        self
+    }
+
+    /// Makes the cluster in this directory, where it stays, stopped, when it is dropped. A cluster
+    /// that is there already comes back with its slurmdbd and without its jobs.
+    #[must_use]
+    pub fn kept_in(mut self, directory: &Path) -> Options {
+        self.kept_in = Some(directory.to_owned());
+        self
+    }
+
+    /// Lets other users than root bring the cluster up. It then runs jobs of that user only.
+    #[must_use]
+    pub fn any_caller(mut self) -> Options {
+        self.any_caller = true;
+        self
+    }
+
     /// Adds one option of `ci/cluster up`.
     #[must_use]
     pub fn option(mut self, name: &str, value: &str) -> Options {
@@ -48,7 +73,7 @@ impl Options {
 /// A private cluster that runs.
 #[derive(Debug)]
 pub struct Cluster {
-    directory: TempDir,
+    place: Place,
 }
 
 impl Cluster {
@@ -56,16 +81,18 @@ impl Cluster {
     ///
     /// # Panics
     /// Where it does not come up (the message has what `ci/cluster` said), and for other users than
-    /// root, whose cluster could run no one else's jobs.
+    /// root, whose cluster could run no one else's jobs, unless [`Options::any_caller`] allows
+    /// that.
     #[must_use]
     pub fn up(options: &Options) -> Cluster {
         let user = std::fs::metadata("/proc/self").map(|own| own.uid());
-        assert!(user.is_ok_and(|user| user == 0), "cluster tests need root; without --ignored or --include-ignored they are not run");
-        let directory = tempfile::Builder::new().prefix("queuecast-").tempdir().expect("a temporary directory");
-        // Jobs of other users go through it.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(directory.path(), mode).expect("the directory is ours");
-        let cluster = Cluster { directory };
+        let is_root = user.is_ok_and(|user| user == 0);
+        assert!(is_root || options.any_caller, "cluster tests need root; without --ignored or --include-ignored they are not run");
+        let place = match &options.kept_in {
+            Some(directory) => Place::kept(directory),
+            None => Place::scratch(&options.directory_in.clone().unwrap_or_else(std::env::temp_dir)),
+        };
+        let cluster = Cluster { place: place.expect("a directory for the cluster") };
         if options.plugins {
             let plugins = cluster.path("plugins");
             checked(&mut install_plugins(&plugins));
@@ -93,7 +120,7 @@ impl Cluster {
     /// A path in the cluster's directory.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
+        self.place.path().join(name)
     }
 
     /// The directory that the daemon and the filter share.
@@ -202,7 +229,7 @@ impl Cluster {
 
     fn command(&self, verb: &str) -> Command {
         let mut command = Command::new(project().join("ci/cluster"));
-        command.arg(verb).arg(self.directory.path());
+        command.arg(verb).arg(self.place.path());
         command
     }
 
@@ -219,7 +246,7 @@ impl Cluster {
     /// Directory of the cluster.
     #[must_use]
     pub fn directory(&self) -> &Path {
-        self.directory.path()
+        self.place.path()
     }
 }
 

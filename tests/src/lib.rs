@@ -15,6 +15,7 @@ mod daemon;
 pub mod documentation;
 mod job;
 mod past;
+mod place;
 mod shared;
 
 pub use began::{Began, TELLS_BEGIN};
