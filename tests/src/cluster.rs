@@ -194,11 +194,10 @@ impl Cluster {
         // Slurm's commands need no build of ours.
         let ours = find_built().map(|built| built.join(program)).filter(|ours| ours.is_file());
         let mut command = Command::new(ours.unwrap_or_else(|| program.into()));
-        command.env("SLURM_CONF", self.path("etc/slurm.conf")).current_dir(self.path("log"));
-        // What the shell of whoever runs the tests has set is not theirs to test.
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("QUEUECAST_") || name.starts_with("SBATCH_")) {
+        for (name, _) in std::env::vars().filter(|(name, _)| is_left_out(name)) {
             command.env_remove(name);
         }
+        command.env("SLURM_CONF", self.path("etc/slurm.conf")).current_dir(self.path("log"));
         command
     }
 
@@ -271,6 +270,13 @@ pub fn install_plugins(directory: &Path) -> Command {
     let mut command = Command::new(project().join("ci/install-plugins"));
     command.arg(directory).arg("--from").arg(built());
     command
+}
+
+/// Whether a variable of the caller's environment stays out of commands on the cluster, because it
+/// would change submissions or `queuecastd`: the shell of whoever runs the tests may have set it,
+/// or the job of another cluster or the service manager that they run under.
+fn is_left_out(name: &str) -> bool {
+    ["QUEUECAST_", "SBATCH_", "SLURM"].iter().any(|begin| name.starts_with(begin)) || ["NOTIFY_SOCKET", "WATCHDOG_USEC"].contains(&name)
 }
 
 /// Runs a command of the project's.
