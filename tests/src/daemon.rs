@@ -158,6 +158,14 @@ impl Daemon {
         self.child.id()
     }
 
+    /// Whether it has ended by itself.
+    ///
+    /// # Panics
+    /// Where that can't be asked.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a process of ours").is_some()
+    }
+
     /// Waits until it has ended.
     ///
     /// # Panics
