@@ -1,6 +1,8 @@
 //! `queuecastd` beside a cluster.
 
 use crate::{Cluster, Options, wait_for};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use predictor_core::snapshot::Snapshot;
 use std::fs::File;
 use std::path::Path;
@@ -145,11 +147,11 @@ impl Daemon {
     /// Sends it a signal by name, such as `HUP`.
     ///
     /// # Panics
-    /// Where `kill` fails.
+    /// Where there is no such signal, or no such process any more.
     pub fn signal(&self, name: &str) {
-        let kill = format!("kill -s {name} {}", self.child.id());
-        let status = std::process::Command::new("sh").args(["-c", &kill]).status();
-        assert!(status.is_ok_and(|status| status.success()), "kill -s {name}");
+        let signal: Signal = format!("SIG{name}").parse().expect("the name of a signal");
+        let process = Pid::from_raw(self.child.id().cast_signed());
+        kill(process, signal).expect("a process of ours");
     }
 
     /// Returns the process id of the daemon.
