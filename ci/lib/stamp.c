@@ -1,7 +1,7 @@
 /*
- * A job_submit plugin that takes the time, for ci/bench-submit: loaded before and after another
- * plugin (JobSubmitPlugins=before,lua,after) it tells how long slurmctld was in the other's
- * callback. It is never installed.
+ * A job_submit plugin that takes the time, for ci/bench-rules and ci/bench-submit: loaded before
+ * and after another plugin (JobSubmitPlugins=before,lua,after) it tells how long slurmctld was in
+ * the other's callback. It is never installed.
  *
  * Compiled twice, with STAMP_NAME "before" and "after", and with STAMP_FILE, a file that both
  * share: the time at which the present callback began, in nanoseconds; how many have ended; and
@@ -21,7 +21,7 @@
 
 #define MOST_STAMPS 1048576
 
-const char plugin_name[] = "Takes the time for ci/bench-submit";
+const char plugin_name[] = "Takes the time for ci/bench-rules and ci/bench-submit";
 const char plugin_type[] = "job_submit/" STAMP_NAME;
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 

@@ -4,10 +4,18 @@
 
 mod failure;
 mod forecasts;
+mod format;
 mod log;
 mod molding;
+mod private_cluster;
 mod replays;
+mod rules;
+mod sdiag;
+mod signals;
 mod simulator;
+mod statistics;
+mod submissions;
+mod submit;
 mod swf;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,6 +24,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::failure::{Outcome, WrongUsage};
+use crate::signals::Interrupted;
 
 /// Measure queuecast, and check that what is measured is what it is said to be.
 #[derive(Debug, Parser)]
@@ -33,7 +42,9 @@ struct Arguments {
 enum Benchmark {
     Forecasts(forecasts::Arguments),
     Molding(molding::Arguments),
+    Rules(rules::Arguments),
     Simulator(simulator::Arguments),
+    Submit(submit::Arguments),
     #[command(hide = true)]
     Resident(simulator::Resident),
 }
@@ -44,7 +55,9 @@ impl Benchmark {
         match self {
             Benchmark::Forecasts(_) => "ci/bench-forecasts",
             Benchmark::Molding(_) => "ci/bench-molding",
+            Benchmark::Rules(_) => rules::SCRIPT,
             Benchmark::Simulator(_) | Benchmark::Resident(_) => "ci/bench-simulator",
+            Benchmark::Submit(_) => submit::SCRIPT,
         }
     }
 
@@ -52,7 +65,9 @@ impl Benchmark {
         match self {
             Benchmark::Forecasts(arguments) => forecasts::run(arguments),
             Benchmark::Molding(arguments) => molding::run(arguments),
+            Benchmark::Rules(arguments) => rules::run(arguments),
             Benchmark::Simulator(arguments) => simulator::run(arguments),
+            Benchmark::Submit(arguments) => submit::run(arguments),
             Benchmark::Resident(arguments) => arguments.run(),
         }
     }
@@ -72,7 +87,11 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             eprintln!("{script}: {error:#}");
-            if error.is::<WrongUsage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+            match error.downcast_ref::<Interrupted>() {
+                Some(interrupted) => interrupted.exit_code(),
+                None if error.is::<WrongUsage>() => ExitCode::from(2),
+                None => ExitCode::FAILURE,
+            }
         }
     }
 }
