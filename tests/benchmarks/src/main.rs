@@ -2,6 +2,7 @@
 //!
 //! Each `ci/bench-*` builds this program and runs one of its commands.
 
+mod daemon;
 mod failure;
 mod forecasts;
 mod format;
@@ -40,6 +41,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
+    Daemon(daemon::Arguments),
     Forecasts(forecasts::Arguments),
     Molding(molding::Arguments),
     Rules(rules::Arguments),
@@ -53,6 +55,7 @@ impl Benchmark {
     /// The name of the script that runs it.
     fn script(&self) -> &'static str {
         match self {
+            Benchmark::Daemon(_) => daemon::SCRIPT,
             Benchmark::Forecasts(_) => "ci/bench-forecasts",
             Benchmark::Molding(_) => "ci/bench-molding",
             Benchmark::Rules(_) => rules::SCRIPT,
@@ -63,6 +66,7 @@ impl Benchmark {
 
     fn run(&self) -> Outcome {
         match self {
+            Benchmark::Daemon(arguments) => daemon::run(arguments),
             Benchmark::Forecasts(arguments) => forecasts::run(arguments),
             Benchmark::Molding(arguments) => molding::run(arguments),
             Benchmark::Rules(arguments) => rules::run(arguments),
