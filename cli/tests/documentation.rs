@@ -146,8 +146,8 @@ fn pages_are_read_by_man_without_a_warning() {
     for section in ["man1", "man5", "man8"] {
         for entry in fs::read_dir(site.path().join(section)).unwrap() {
             let path = entry.unwrap().path();
-            // Its default warnings; those that concern only the filling of lines are not among
-            // them.
+            // The warnings that man takes where none is named; those that concern only the filling
+            // of lines are not among them.
             if let Some((done, printed, complaint)) = checked("man", &["--warnings", "--local-file"], &path) {
                 assert!(done && printed.contains("EXAMPLES") && complaint.is_empty(), "{}: {complaint}", path.display());
             }

@@ -13,19 +13,20 @@ use serde::{Deserialize, Serialize};
 /// A job that waits: all that is known of it before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingJob<A = AccountIndex, P = PartitionIndex, Q = QosIndex> {
-    /// Its user.
+    /// The number of the user whose job it is.
     pub user: UserId,
-    /// The account that is charged.
+    /// The account that is charged for the job.
     pub account: A,
-    /// The partition.
+    /// The partition in which the job waits.
     pub partition: P,
-    /// The quality of service.
+    /// The job's quality of service.
     pub qos: Q,
-    /// Nodes and CPUs that it asked for.
+    /// The nodes and CPUs that the job asked for.
     pub size: Size,
-    /// Time limit; `None` is unlimited or not known.
+    /// The job's time limit; `None` is unlimited or not known.
     pub limit: Option<Seconds>,
-    /// When it could first have started: nothing but resources and priority kept it waiting since.
+    /// When the job could first have started: nothing but resources and priority kept it waiting
+    /// since.
     pub eligible: UnixTime,
 }
 
@@ -71,18 +72,18 @@ pub enum Job<A = AccountIndex, P = PartitionIndex, Q = QosIndex> {
 /// How a run of a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
-    /// Its program came to its end without an error.
+    /// The job's program came to its end without an error.
     Completed,
-    /// Its program ended with an error, or used more memory than it may.
+    /// The job's program ended with an error, or used more memory than it may.
     Failed,
-    /// Its time limit ended it.
+    /// The job's time limit ended the run.
     TimedOut,
-    /// Its user or an operator ended it.
+    /// The job's user or an operator ended the run.
     Cancelled,
-    /// It was put back into the queue, gave way to another job, or lost a node: its program had not
-    /// come to its end.
+    /// The job was put back into the queue, gave way to another job, or lost a node: its program
+    /// had not come to its end.
     Interrupted,
-    /// Slurm ended it for the deadline that it has in Slurm's own field.
+    /// Slurm ended the job for the deadline that it has in Slurm's own field.
     SlurmsDeadline,
 }
 

@@ -65,15 +65,16 @@ pub enum Key {
 pub struct UserOption {
     /// The option that this is.
     pub key: Key,
-    /// Its long name, without the leading dashes.
+    /// The option's long name, without the leading dashes.
     pub name: &'static str,
-    /// Its environment twin, and its control variable.
+    /// The name of the environment variable that says the same as the option, and of the control
+    /// variable that carries the option's value.
     pub variable: &'static str,
-    /// What stands for its value in a help text; `None` for a flag.
+    /// What stands for the option's value in a help text; `None` for a flag.
     pub placeholder: Option<&'static str>,
-    /// The option without which it means nothing.
+    /// The option without which this one means nothing.
     pub needs: Option<Key>,
-    /// What it does, in one line.
+    /// What the option does, in one line.
     pub help: &'static str,
 }
 

@@ -97,7 +97,7 @@ impl PromiseState {
     /// All of them.
     pub const ALL: [PromiseState; 4] = [PromiseState::Open, PromiseState::Kept, PromiseState::Missed, PromiseState::Withdrawn];
 
-    /// Its name in reports and metrics.
+    /// The name of the state in reports and metrics.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

@@ -136,7 +136,7 @@ pub enum EndOfPromise {
 }
 
 impl EndOfPromise {
-    /// Its name in records and reports.
+    /// The name of the reason in records and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -325,7 +325,7 @@ impl WaitSource {
     /// All of them.
     pub const ALL: [WaitSource; 3] = [WaitSource::Nothing, WaitSource::Qbets, WaitSource::Blended];
 
-    /// Its name in records, reports, metrics and logs.
+    /// The name of the source in records, reports, metrics and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

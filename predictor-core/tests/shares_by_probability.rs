@@ -84,9 +84,9 @@ fn the_record_has_rule_probability_and_estimate_and_the_limit_reaches_to_the_dea
     assert_eq!((promise.by, promise.wanted), (Admission::Probability, Some(0.9)));
     assert_eq!((promise.deadline, promise.shared_estimate), (NOW + Seconds(9 * HOUR + 30), Some(Seconds(4 * HOUR))));
     assert!(record.forecast.unwrap().deadline_probability.unwrap() >= 0.9);
-    // Its limit is beyond the deadline, and is left.
+    // The job's time limit is beyond its deadline, and is left as it is.
     assert_eq!(decided(&site, &due_in(1, 3 * HOUR)).changes().limit, None);
-    // Without a limit it may run until its deadline.
+    // Without a time limit the job may run until its deadline.
     let unlimited = Submission { limit: TimeLimit::Unlimited, ..due_in(1, 3 * HOUR) };
     assert_eq!(decided(&site, &unlimited).given_share.unwrap().estimate, Seconds(3 * HOUR));
 }

@@ -25,9 +25,10 @@ pub const STEP: Seconds = Seconds(30);
 pub struct Point {
     /// When the job is to be submitted.
     pub begin: UnixTime,
-    /// Its time limit: from `begin` to the reserved time, and what it asked for from there.
+    /// The job's padded time limit: from `begin` to the reserved time, and what the job asked for
+    /// from there.
     pub padded_limit: Seconds,
-    /// Probability that it starts by the reserved time, in percent.
+    /// Probability that the job starts by the reserved time, in percent.
     pub percent: u8,
 }
 

@@ -27,9 +27,9 @@ pub struct Plan {
 /// What is expected of a pending job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedJob {
-    /// Its place in [`State::pending`].
+    /// The job's place in [`State::pending`].
     pub index: usize,
-    /// When it starts, of an array's tasks the first; or why that is not known.
+    /// When the job starts, of an array's tasks the first; or why that is not known.
     pub start: Result<ExpectedStart, PlanObstacle>,
 }
 

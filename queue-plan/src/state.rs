@@ -37,13 +37,13 @@ pub struct Node {
 /// A partition.
 #[derive(Clone, Debug, Default)]
 pub struct Partition {
-    /// Its nodes.
+    /// The partition's nodes, by their places in [`State::nodes`].
     pub nodes: Vec<u32>,
-    /// Whether jobs start in it.
+    /// Whether jobs start in the partition.
     pub is_up: bool,
-    /// Its longest time limit; `None` is unlimited.
+    /// The partition's longest time limit; `None` is unlimited.
     pub longest_limit: Option<Seconds>,
-    /// The most nodes for one job; `None` is all.
+    /// The most nodes for one job; `None` is all of the partition's.
     pub most_nodes: Option<u32>,
     /// Whether every job gets whole nodes.
     pub whole_nodes: bool,
@@ -85,26 +85,26 @@ pub struct RunningJob {
 /// not ask, and knows one partition, by an index that means something outside of the plan.
 #[derive(Clone, Debug, Default)]
 pub struct PendingJob {
-    /// Its number.
+    /// The job's number.
     pub id: JobId,
     /// The partitions in which the job may run.
     pub partitions: Vec<u16>,
     /// What one task asks for.
     pub asks: Resources,
-    /// How many tasks it stands for, 1 where it is no array.
+    /// How many tasks the job stands for, 1 where it is no array.
     pub tasks: u32,
-    /// Whether it wants its nodes to itself.
+    /// Whether the job wants its nodes to itself.
     pub whole_nodes: bool,
-    /// slurmctld's priority; the higher comes first.
+    /// slurmctld's priority of the job; the higher comes first.
     pub priority: u32,
-    /// When it may start at the earliest.
+    /// When the job may start at the earliest.
     pub eligible: UnixTime,
-    /// Its time limit; `None` is unlimited.
+    /// The job's time limit; `None` is unlimited.
     pub limit: Option<Seconds>,
-    /// How long it runs.
+    /// How long the job runs.
     pub run_time: RunTimes,
-    /// The reservation that it waits for.
+    /// The reservation that the job waits for.
     pub reservation: Option<u32>,
-    /// What keeps it from starting at a time that can be foreseen.
+    /// What keeps the job from starting at a time that can be foreseen.
     pub obstacle: Option<PlanObstacle>,
 }

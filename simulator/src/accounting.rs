@@ -31,44 +31,44 @@ pub enum Limit {
 pub struct AccountedRun<'a> {
     /// What tells the job from others, for each task of an array its own.
     pub id: u64,
-    /// Submission, or the moment at which it was requeued.
+    /// The submission of the job, or the moment at which it was requeued.
     pub submitted: Option<UnixTime>,
-    /// When nothing but resources and priority kept it waiting.
+    /// When nothing but resources and priority kept the job waiting.
     pub eligible: Option<UnixTime>,
-    /// When it started; `None` where it never did, or nobody noted it.
+    /// When the job started; `None` where it never did, or nobody noted it.
     pub started: Option<UnixTime>,
-    /// When it ended; `None` while it has not.
+    /// When the job ended; `None` while it has not.
     pub ended: Option<UnixTime>,
-    /// How long it ran, without the time for which it was suspended; the time from its start to its
-    /// end, less `suspended`, where that is not known.
+    /// How long the job ran, without the time for which it was suspended; the time from its start
+    /// to its end, less `suspended`, where that is not known.
     pub run_time: Option<Seconds>,
-    /// How long it was suspended.
+    /// How long the job was suspended.
     pub suspended: Seconds,
-    /// CPUs that it had.
+    /// CPUs that the job had.
     pub allocated_cpus: Option<u64>,
-    /// CPUs that it asked for.
+    /// CPUs that the job asked for.
     pub requested_cpus: Option<u64>,
-    /// Nodes that it asked for; 0 as `None`.
+    /// Nodes that the job asked for; 0 as `None`.
     pub requested_nodes: Option<u32>,
-    /// Nodes that it had; 0 as `None`.
+    /// Nodes that the job had; 0 as `None`.
     pub allocated_nodes: Option<u32>,
-    /// Memory that it asked for, in kilobytes for each CPU.
+    /// Memory that the job asked for, in kilobytes for each CPU.
     pub requested_kilobytes_per_cpu: Option<f64>,
-    /// Its time limit.
+    /// The job's time limit.
     pub limit: Limit,
     /// How the run ended.
     pub ending: Option<Status>,
-    /// Whether it was put back into the queue while it ran.
+    /// Whether the job was put back into the queue while it ran.
     pub is_requeued: bool,
-    /// Its user; empty where not known.
+    /// The name of the user whose job it is; empty where not known.
     pub user: &'a str,
-    /// The account that it was charged to; empty where not known.
+    /// The account that the job was charged to; empty where not known.
     pub account: &'a str,
-    /// Its partition, or those that it was submitted to, separated by commas, of which the first
-    /// counts; empty where not known.
+    /// The job's partition, or the partitions that it was submitted to, separated by commas, of
+    /// which the first counts; empty where not known.
     pub partition: &'a str,
-    /// Its quality of service; empty where not known.
+    /// The name of the job's quality of service; empty where not known.
     pub qos: &'a str,
-    /// Its name; empty where not known.
+    /// The job's name; empty where not known.
     pub name: &'a str,
 }

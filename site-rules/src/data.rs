@@ -76,15 +76,15 @@ pub struct SiteUser {
 /// A job as the daemon read it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteJob {
-    /// Its number.
+    /// The job's number.
     pub number: JobId,
     /// The array's number and the task's, of a task of an array that has a number of its own;
     /// `None` for other jobs. Slurm's tools call such a job `ARRAY_TASK`, and ask for its
     /// modification by that name.
     pub task: Option<(JobId, u32)>,
-    /// When it was read.
+    /// When the job was read.
     pub read_at: UnixTime,
-    /// Its fields; those that are left out are absent. What is derived of others is not read.
+    /// The job's fields; those that are left out are absent. What is derived of others is not read.
     pub fields: Vec<(FieldNumber, OwnedValue)>,
 }
 
@@ -157,10 +157,10 @@ pub struct LeftOut {
 /// Why a file is not taken for data about the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DataError {
-    /// It is none of this release, too large, or damaged.
+    /// The file is none of this release, too large, or damaged.
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
-    /// Its parts don't belong together.
+    /// The parts of the file don't belong together.
     #[error("its parts don't belong together")]
     Malformed,
 }

@@ -146,20 +146,20 @@ impl FieldNumber {
         u16::try_from(place).ok().map(FieldNumber)
     }
 
-    /// What is known of it; `None` for a number of none.
+    /// What is known of the field; `None` for a number of none.
     #[must_use]
     pub fn get(self) -> Option<&'static Field> {
         FIELDS.get(usize::from(self.0))
     }
 
-    /// Whether it is the environment, of which each variable is written by itself: as a text such
-    /// as `NAME=value`, or `NAME` alone for one that is taken out.
+    /// Whether the field is the environment, of which each variable is written by itself: as a text
+    /// such as `NAME=value`, or `NAME` alone for one that is taken out.
     #[must_use]
     pub fn is_environment(self) -> bool {
         self == FieldNumber::from(Name::Environment)
     }
 
-    /// Its name as a value, by which what reads and writes fields tells them apart.
+    /// The field's name as a value, by which what reads and writes fields tells them apart.
     #[must_use]
     #[inline]
     pub fn name(self) -> Option<Name> {

@@ -21,25 +21,25 @@ const ENVELOPE: Envelope = Envelope::new(*b"QCRULES\n", LAYOUT, LARGEST);
 /// Why a file is not taken for rules.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// It does not begin as such a file does.
+    /// The file does not begin as a file of compiled rules does.
     #[error("this is no file of compiled rules")]
     NoRules,
-    /// It was written by another release.
+    /// The file was written by another release.
     #[error("the rules were compiled by a release that keeps them in layout {0}, and this one reads layout {LAYOUT}")]
     Layout(u32),
-    /// It refers to another list of fields.
+    /// The file refers to another list of fields.
     #[error("the rules were compiled by a release that knows other fields")]
     Fields,
-    /// It is damaged.
+    /// The file is damaged.
     #[error("the file is damaged: its checksum is wrong")]
     Checksum,
-    /// It is too large.
+    /// The file is too large.
     #[error("the compiled rules take more than {LARGEST} bytes")]
     TooLarge,
-    /// It can't be read or written.
+    /// The file can't be read or written.
     #[error("the compiled rules can't be read: {0}")]
     Encoding(#[from] postcard::Error),
-    /// Its expressions are not well formed.
+    /// The expressions in the file are not well formed.
     #[error(transparent)]
     Program(#[from] VerificationError),
     /// A rule refers to what is not there.

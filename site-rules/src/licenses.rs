@@ -8,9 +8,10 @@
 /// A licence that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct License<'a> {
-    /// Its name, with the server that it is from, such as `ansys@server`.
+    /// The licence's name, with the server that the licence is from, such as `ansys@server`.
     pub name: &'a str,
-    /// How many; 1 where no number is given, and 0 for what is no number.
+    /// How many of the licence are asked for; 1 where no number is given, and 0 for what is no
+    /// number.
     pub count: i64,
 }
 

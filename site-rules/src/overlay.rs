@@ -14,9 +14,9 @@ use std::cell::{OnceCell, RefCell};
 /// A field that is to have another value.
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a> {
-    /// The field.
+    /// The field that is written.
     pub field: FieldNumber,
-    /// Its value; `None` to make it absent.
+    /// The value that the field is to have; `None` to make it absent.
     pub value: Option<Value<'a>>,
 }
 

@@ -91,11 +91,11 @@ pub enum Counted {
 /// What is read of a generic resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResourcePart {
-    /// What it is, such as `gpu`.
+    /// What the resource is, such as `gpu`.
     Kind,
-    /// Its type, such as `a100`; empty where none is asked for.
+    /// The type of the resource, such as `a100`; empty where none is asked for.
     Type,
-    /// How many of it are asked for.
+    /// How many of the resource are asked for.
     Count,
     /// The whole resource as it stands in the list.
     Text,
@@ -210,11 +210,11 @@ pub enum Instruction {
 /// The place of an expression in a program, and the kind that it results in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expression {
-    /// Its first instruction.
+    /// The place of the expression's first instruction.
     pub begin: u32,
-    /// Behind its last instruction.
+    /// The place behind the expression's last instruction.
     pub end: u32,
-    /// The kind of its value.
+    /// The kind of the expression's value.
     pub kind: Kind,
 }
 

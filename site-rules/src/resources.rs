@@ -16,12 +16,12 @@ use crate::scratch::Scratch;
 /// A generic resource that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Resource<'a> {
-    /// What it is, such as `gpu`. What is no generic resource keeps its prefix: `cpu`,
+    /// What the resource is, such as `gpu`. What is no generic resource keeps its prefix: `cpu`,
     /// `license/matlab`.
     pub kind: &'a str,
-    /// Its type, such as `a100`; empty where none is asked for.
+    /// The type of the resource, such as `a100`; empty where none is asked for.
     pub subtype: &'a str,
-    /// How many; at least 1.
+    /// How many of the resource are asked for; at least 1.
     pub count: i64,
     /// The resource as it stands in the list, without what Slurm shows in brackets.
     pub text: &'a str,

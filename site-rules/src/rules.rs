@@ -80,31 +80,32 @@ pub enum OnError {
 /// A rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rule {
-    /// Its name, which no other has.
+    /// The rule's name, which no other rule has.
     pub name: Box<str>,
-    /// Whether it is for submissions.
+    /// Whether the rule is for submissions.
     pub on_submit: bool,
-    /// Whether it is for modifications.
+    /// Whether the rule is for modifications.
     pub on_modify: bool,
     /// Whether root and SlurmUser are exempt.
     pub bypassed_by_root: bool,
     /// Whether operators and administrators of Slurm are exempt.
     pub bypassed_by_operators: bool,
-    /// When it matches: a truth; always where there is none.
+    /// When the rule matches: a truth; always where there is none.
     pub when: Option<ExpressionNumber>,
-    /// Whether it is applied.
+    /// Whether the rule is applied.
     pub mode: Mode,
-    /// Whether its refusal is only a warning, or would be if the rule were not observed only.
+    /// Whether the rule's refusal is only a warning, or would be if the rule were not observed
+    /// only.
     pub only_warns: bool,
-    /// What becomes of the submission if it can't be evaluated.
+    /// What becomes of the submission if the rule can't be evaluated.
     pub on_error: OnError,
-    /// What it writes.
+    /// What the rule writes.
     pub actions: Vec<Action>,
-    /// What it tells the user without refusal.
+    /// What the rule tells the user without refusal.
     pub warning: Option<Template>,
-    /// The refusal.
+    /// The rule's refusal.
     pub refusal: Option<RefusalTemplate>,
-    /// Whether no rule behind it is asked.
+    /// Whether no rule behind this one is asked.
     pub stops: bool,
 }
 
@@ -161,7 +162,7 @@ pub enum Piece {
 /// A refusal with values in it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RefusalTemplate {
-    /// Its code, such as `E_GPU_CORES`.
+    /// The refusal's code, such as `E_GPU_CORES`.
     pub code: Option<Box<str>>,
     /// What the user is told.
     pub message: Template,

@@ -38,7 +38,7 @@ pub struct Submission<'a> {
 /// A job as the daemon read it last.
 #[derive(Clone, Copy)]
 pub struct Current<'a> {
-    /// Its fields.
+    /// The job's fields.
     pub fields: &'a dyn Fields,
     /// How long ago they were read.
     pub age: Seconds,

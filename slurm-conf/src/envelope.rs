@@ -27,19 +27,19 @@ pub struct Envelope {
 /// Why a file is not one of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EnvelopeError {
-    /// It does not begin as such a file does.
+    /// The file does not begin as a file of that kind does.
     #[error("it does not begin as such a file does")]
     Other,
-    /// It was written by another release.
+    /// The file was written by another release.
     #[error("it was written by a release that keeps it in layout {0}")]
     Layout(u32),
-    /// Its content refers to what is not the same here.
+    /// The file's content refers to what is not the same here.
     #[error("it was written by another release")]
     Fingerprint,
-    /// It is damaged.
+    /// The file is damaged.
     #[error("it is damaged: its checksum is wrong")]
     Checksum,
-    /// It is too large.
+    /// The file is too large.
     #[error("it takes more than {0} bytes")]
     TooLarge(usize),
 }

@@ -33,11 +33,11 @@ pub struct SlurmSettings {
 /// A setting as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Its key, in the case in which it is written.
+    /// The setting's key, in the case in which it is written.
     pub key: String,
-    /// Its value, without quotes and escapes; empty where it says nothing.
+    /// The setting's value, without quotes and escapes; empty where it says nothing.
     pub value: String,
-    /// The line of its file on which it begins, counted from 1.
+    /// The line of its file on which the setting begins, counted from 1.
     pub line: usize,
 }
 

@@ -216,9 +216,9 @@ pub fn hold_directory(path: &Path) -> io::Result<File> {
 /// What lets others than root and one user decide what is in a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distrust {
-    /// It belongs to the user of this number.
+    /// The file or directory belongs to the user of this number.
     Owner(u32),
-    /// Its permissions, such as 0o666, let others than its owner write it.
+    /// The permissions of the file or directory, such as 0o666, let others than its owner write it.
     Mode(u32),
 }
 

@@ -35,7 +35,7 @@ use crate::{bindings, errno};
 /// A cluster that slurmdbd knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownCluster {
-    /// Its name.
+    /// The cluster's name.
     pub name: String,
     /// Whether a slurmctld has ever registered there, so that jobs of a real cluster are recorded
     /// under this name. slurmdbd forgets the address of a slurmctld that has gone, but never the
@@ -72,7 +72,7 @@ pub struct NewAssociation<'a> {
 pub struct JobMark {
     /// The job's name.
     pub name: String,
-    /// Its system comment.
+    /// The job's system comment.
     pub system_comment: String,
 }
 

@@ -13,9 +13,9 @@ use crate::job_number::JobNumber;
 /// An allocation, as slurmctld tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// Its `admin_comment`; what is not UTF-8 is made so.
+    /// The `admin_comment` of the allocation's job; what is not UTF-8 is made so.
     pub admin_comment: Option<String>,
-    /// When its time limit ends it; `None` where it has none.
+    /// When its time limit ends the allocation; `None` where it has none.
     pub end: Option<UnixTime>,
 }
 
@@ -29,17 +29,17 @@ pub fn load(job_id: JobId) -> Option<Allocation> {
 /// A job as slurmctld tells of it to the node that it runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningJob {
-    /// Its number.
+    /// The job's number.
     pub id: JobId,
-    /// Its user.
+    /// The number of the user whose job it is.
     pub user: UserId,
-    /// When it was submitted, or put back into the queue.
+    /// When the job was submitted, or put back into the queue.
     pub submitted: Option<UnixTime>,
-    /// Its `admin_comment`; what is not UTF-8 is made so.
+    /// The job's `admin_comment`; what is not UTF-8 is made so.
     pub admin_comment: Option<String>,
-    /// When it began; `None` where that is not said.
+    /// When the job began; `None` where that is not said.
     pub start: Option<UnixTime>,
-    /// When its time limit ends it; `None` where it has none.
+    /// When its time limit ends the job; `None` where it has none.
     pub end: Option<UnixTime>,
 }
 

@@ -27,7 +27,7 @@ macro_rules! texts {
             /// All of them.
             pub const ALL: &[TextField] = &[$(TextField::$name,)*];
 
-            /// Its name in `job_desc_msg_t`.
+            /// The field's name in `job_desc_msg_t`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -131,7 +131,7 @@ macro_rules! numbers {
             /// All of them.
             pub const ALL: &[NumberField] = &[$(NumberField::$name,)*];
 
-            /// Its name in `job_desc_msg_t`.
+            /// The field's name in `job_desc_msg_t`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -337,8 +337,8 @@ macro_rules! flags {
             /// All of them.
             pub const ALL: &[Flag] = &[$(Flag::$flag,)*];
 
-            /// Its name: Slurm's own for its bit, in small letters and without what stands before
-            /// all of them.
+            /// The flag's name: Slurm's own name of the flag's bit, in small letters and with
+            /// `INV_DEP` written out as `invalid_dependency`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {

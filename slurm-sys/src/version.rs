@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Version {
     /// The year of the release.
     pub major: u8,
-    /// Its month.
+    /// The month of the release.
     pub minor: u8,
     /// The number of the correction.
     pub micro: u8,

@@ -10,11 +10,11 @@ use predictor_core::snapshot::layout::ComingRecord;
 /// later, or to end sooner. Until then it is not in the queue, and by then it will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComingJob {
-    /// When it becomes eligible.
+    /// When the job becomes eligible.
     pub at: UnixTime,
-    /// The CPUs that it asks for.
+    /// The CPUs that the job asks for.
     pub cpus: u32,
-    /// Its time limit, padding included; `None` is unlimited.
+    /// The job's time limit, padding included; `None` is unlimited.
     pub limit: Option<Seconds>,
 }
 

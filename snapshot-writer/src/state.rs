@@ -17,51 +17,52 @@ use std::sync::Arc;
 /// A partition as slurmctld describes it now.
 #[derive(Clone, Debug)]
 pub struct PartitionState {
-    /// Its name.
+    /// The partition's name.
     pub name: String,
-    /// What the site allows in it.
+    /// What the site allows in the partition.
     pub policy: Policy,
-    /// Whether jobs that name no partition go there.
+    /// Whether jobs that name no partition go to this one.
     pub is_default: bool,
     /// Whether jobs get whole nodes.
     pub whole_nodes: bool,
-    /// CPUs of its nodes.
+    /// CPUs of the partition's nodes.
     pub cpus: u32,
-    /// Its nodes.
+    /// How many nodes the partition has.
     pub nodes: u32,
     /// Longest time limit; `None` is unlimited.
     pub max_time: Option<Seconds>,
     /// Time limit of a job that gives none; `None` is `max_time`.
     pub default_time: Option<Seconds>,
-    /// Its running jobs.
+    /// The jobs that run in the partition.
     pub running: Vec<RunningJob>,
-    /// How many of its pending jobs are eligible.
+    /// How many of the partition's pending jobs are eligible.
     pub pending_jobs: u32,
-    /// CPUs that these ask for.
+    /// CPUs that these eligible jobs ask for.
     pub pending_cpus: u64,
-    /// Jobs that were submitted for it and become eligible later, in any order.
+    /// Jobs that were submitted for the partition and become eligible later, in any order.
     pub coming: Vec<ComingJob>,
-    /// What its jobs with virtual reservations take, in any order.
+    /// What the partition's jobs with virtual reservations take, in any order.
     pub reserved: Vec<ReservedCpus>,
-    /// What it allows one job besides.
+    /// What the partition allows one job besides.
     pub limits: PartitionLimits,
-    /// What Slurm's own reservations take of its nodes, in any order; of more than
+    /// What Slurm's own reservations take of the partition's nodes, in any order; of more than
     /// `MOST_SLURM_RESERVATIONS` those that begin first are kept.
     pub slurm_reservations: Vec<SlurmReservation>,
-    /// Its nodes whose CPUs jobs share, where jobs are admitted to it by shares.
+    /// The partition's nodes whose CPUs jobs share, where jobs are admitted to the partition by
+    /// shares.
     pub shared_nodes: Vec<SharedNodeState>,
 }
 
 /// A node whose CPUs jobs share, and that takes jobs.
 #[derive(Clone, Debug)]
 pub struct SharedNodeState {
-    /// Its name.
+    /// The node's name.
     pub name: String,
-    /// Its CPUs.
+    /// How many CPUs the node has.
     pub cpus: u32,
-    /// How many jobs may share each CPU.
+    /// How many jobs may share each of the node's CPUs.
     pub jobs_to_a_cpu: u16,
-    /// The jobs that it has, and those that will have it.
+    /// The jobs that the node has, and those that will have it.
     pub jobs: Vec<SharingJob>,
 }
 

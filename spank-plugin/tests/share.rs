@@ -295,7 +295,8 @@ fn a_cgroup_without_the_controller_asks_for_it_one_above_and_fails_where_it_is_n
 fn a_processs_name_may_hold_anything() {
     let stat = "41 (a) R 1 (b) T) S 7 41 41 0 -1 4194304\n";
     assert_eq!(Process::parse(stat), Some(Process { id: 41, parent: 7, group: 41, is_stopped: false, ticks: 0 }));
-    // Its own ticks as user and in the kernel, 12 and 3, and those of children that it waited for.
+    // The process's own ticks as user and in the kernel, 12 and 3, and those of children that it
+    // waited for.
     let stat = "43 (sh) S 7 43 43 0 -1 4194304 300 200 10 20 12 3 400 50 20 0 1 0 9999 1000 200";
     assert_eq!(Process::parse(stat).unwrap().ticks, 465);
     assert!(Process::parse("42 (sh) T 41 42 42 0").unwrap().is_stopped);

@@ -34,8 +34,9 @@ pub(crate) struct Switch {
 
 /// What was found in the directory when it was looked through last.
 ///
-/// Its number is the state of the directory then, and in the lowest bit what was found; 0 for none.
-/// They are one number so that no thread pairs the one with another's other.
+/// The number tells the state that the directory was in then, and in its lowest bit what was found;
+/// it is 0 where the directory was never looked through. Both are in one number so that no thread
+/// pairs the state of one look with what another has found.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(AtomicU64);
 

@@ -356,7 +356,7 @@ fn an_entry_of_a_scrontab_is_left_alone() {
 /// itself.
 fn sibling_copy(job: Description) -> Description {
     let mut job = job;
-    // Its number would be of that cluster too; the field has another place in each release.
+    // The job's number would be of that cluster too; the field has another place in each release.
     job.0.fed_siblings_viable = 0b11;
     job
 }

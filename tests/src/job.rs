@@ -10,11 +10,11 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Job<'a> {
     cluster: &'a Cluster,
-    /// Its id, as Slurm prints it.
+    /// The job's number, as Slurm prints it.
     pub id: String,
     /// What sbatch said on standard error.
     pub said: String,
-    /// The directory of the cluster that has what it prints.
+    /// The directory of the cluster that has what the job prints.
     prints_into: &'static str,
 }
 

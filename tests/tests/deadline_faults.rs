@@ -108,7 +108,7 @@ fn a_job_is_suspended_and_requeued(cluster: &Cluster) {
     assert_eq!(changed(&job), Changed::default(), "nothing is changed of it meanwhile");
     operator(cluster, &["resume", &job.id]);
     assert_eq!(job.wait(&["RUNNING"], SOON), "RUNNING");
-    // Its cgroup is named after the second in which it began.
+    // The job's cgroup is named after the second in which the job began.
     let began = now();
     wait_for("another second", SOON, || (now() > began + 1).then_some(()));
     let requeued = cluster.prepare_for(USER, "scontrol").args(["requeue", &job.id]).output().unwrap();

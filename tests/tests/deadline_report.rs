@@ -86,7 +86,7 @@ fn admitted_jobs_are_reported_as_kept_missed_withdrawn_and_open_and_refused_ones
     assert_eq!(explained(&cluster, &open)["state"], "open");
     assert_eq!(explained(&cluster, &withdrawn)["state"], "withdrawn");
 
-    // Its deadline passes while it is suspended; its time limit ends it afterwards.
+    // The job's deadline passes while it is suspended; its time limit ends it afterwards.
     wait_for("the deadline to pass", PATIENCE * 2, || (explained(&cluster, &missed)["state"] == "missed").then_some(()));
     assert_eq!(report(&cluster)["all"]["missed"], 1, "as long as it is in the queue as well");
     wait_for("the gauge of what is late", SOON, || {

@@ -43,7 +43,7 @@ fn the_settings_are_those_of_the_configuration() {
     let tables: BTreeSet<String> = documented.keys().filter(|table| !table.is_empty()).cloned().collect();
     let mut top = known_keys("");
     top.retain(|key| !tables.contains(key));
-    // Its keys are names of clusters, and no table of the page has them.
+    // The keys of `clusters` are names of clusters, and no table of the page has them.
     assert!(top.remove("clusters"));
     // The site's own rules have a page of their own, docs/rules.md.
     for key in ["rule", "rules", "tables", "test"] {

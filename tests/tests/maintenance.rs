@@ -39,7 +39,8 @@ fn a_promise_into_maintenance_is_refused_with_a_time_behind_it_that_is_then_prom
     cluster.snapshot_with("one that knows of it", |snapshot| {
         snapshot.partitions().any(|partition| partition.slurm_reservations.iter().any(|record| record.size().nodes == partition.nodes))
     });
-    // Its time lies within, or its time limit would reach into it.
+    // The first reserved time lies within the maintenance; from the second, the job's time limit
+    // would reach into it.
     for at in [start + 300, start - 30] {
         let said = refusal(at);
         assert!(said.contains("queuecast: no reservation: Slurm's own reservations, such as for maintenance"), "{said}");

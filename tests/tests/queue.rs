@@ -84,7 +84,7 @@ fn jobs_start_when_the_plan_expects_them_to() {
         has_started.then_some(None).or_else(|| expected.map(Some))
     });
     if let Some(by_limits) = by_limits {
-        // Its backfill scheduler counts in steps of a minute.
+        // slurmctld's backfill scheduler counts in steps of a minute.
         assert!((by_limits - began - latest).abs() <= 60 + TOLERANCE_S, "slurmctld: {by_limits}, plan: {latest} s after {began}");
     }
 
@@ -155,10 +155,10 @@ fn reservations_partitions_and_nodes_that_are_down_are_planned_around() {
     let _daemon = cluster.start_queuecastd();
     cluster.wait_for_snapshot();
     let array = submit(&cluster, 1, 300, &["--array=1-6%1", "-t1"]);
-    // Its limit ends before the reservation begins, so that the node alone keeps it.
+    // The job's limit ends before the reservation begins, so that the node alone keeps it waiting.
     let on_away = submit(&cluster, 1, 1, &["--nodelist=n8", "-t1"]);
     wait_for("nodes_away", PATIENCE, || (planned(&cluster, &on_away)["obstacle"] == "nodes_away").then_some(()));
-    // Its limit of five minutes reaches into the reservation of half an hour.
+    // The job's limit of five minutes reaches into the reservation of half an hour.
     let outside = submit(&cluster, 2, 1, &[]);
     let start = moment(&planned(&cluster, &outside), "expected_start");
     assert!((start - begins - 1_800).abs() <= 60 + TOLERANCE_S, "{} s after the reservation begins", start - begins);

@@ -76,7 +76,7 @@ impl AdmissionState {
     /// All of them.
     pub const ALL: &[AdmissionState] = <AdmissionState as strum::VariantArray>::VARIANTS;
 
-    /// Its name in metrics and logs.
+    /// The name of the state in metrics and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -86,29 +86,29 @@ impl AdmissionState {
 /// What is wanted of an admitted job.
 #[derive(Clone, Copy, Debug, PartialEq, strum::IntoStaticStr, strum::VariantNames)]
 pub enum AdmissionWanted {
-    /// Another place in the order: this much in the place of what was added to its priority.
+    /// Another place in the order: this much in the place of what was added to the job's priority.
     #[strum(serialize = "ordered")]
     Place {
         /// What is to be added.
         added: i64,
     },
-    /// Its user is told how likely the deadline is to be kept now.
+    /// The job's user is told how likely the deadline is to be kept now.
     #[strum(serialize = "told")]
     Note {
         /// The probability, where it is known.
         probability: Option<f64>,
     },
-    /// An end of it by Slurm, because it is late.
+    /// An end of the job by Slurm, because it is late.
     #[strum(serialize = "ended")]
     End,
-    /// A cancellation of it, because Slurm has not ended it.
+    /// A cancellation of the job, because Slurm has not ended it.
     #[strum(serialize = "cancelled")]
     Cancellation,
-    /// A note in its record that it is left alone from now on.
+    /// A note in the job's record that the job is left alone from now on.
     #[strum(serialize = "stopped")]
     NoteOfStop,
-    /// An end of the promise, which its user is told: the job is an ordinary one from now on, with
-    /// its own priority.
+    /// An end of the promise, which the job's user is told: the job is an ordinary one from now on,
+    /// with its own priority.
     #[strum(serialize = "promise_ended")]
     EndOfPromise(EndOfPromise),
 }
@@ -117,7 +117,7 @@ impl AdmissionWanted {
     /// All names that they have in metrics and logs.
     pub const NAMES: &[&str] = <AdmissionWanted as strum::VariantNames>::VARIANTS;
 
-    /// Its name in metrics and logs.
+    /// The name of what is wanted in metrics and logs.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.into()
@@ -137,9 +137,9 @@ impl AdmissionWanted {
 /// What a look at an admitted job found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdmissionUpkeep {
-    /// How it stands.
+    /// How the admission stands.
     pub state: AdmissionState,
-    /// Its deadline, where it takes part in the order of its partition.
+    /// The job's deadline, where the job takes part in the order of its partition.
     pub ordered_by: Option<UnixTime>,
     /// What is to be changed, and by when that has to be done to be of use.
     pub wanted: Option<(AdmissionWanted, UnixTime)>,

@@ -9,44 +9,44 @@ use job_types::time::{Seconds, UnixTime};
 /// deadline, as slurmctld has it now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueuedJob {
-    /// Its number.
+    /// The job's number.
     pub id: JobId,
-    /// Its user.
+    /// The number of the user whose job it is.
     pub user: UserId,
-    /// Its partitions, separated by commas.
+    /// The job's partition, or for a waiting job perhaps several, separated by commas.
     pub partition: Option<String>,
-    /// Its account.
+    /// The account that is charged for the job.
     pub account: Option<String>,
-    /// Its quality of service.
+    /// The name of the job's quality of service.
     pub qos: Option<String>,
-    /// Its size.
+    /// The nodes and CPUs that the job has or asks for.
     pub size: Size,
-    /// Whether it gets whole nodes.
+    /// Whether the job gets whole nodes.
     pub whole_nodes: bool,
-    /// Its time limit; `None` is unlimited.
+    /// The job's time limit; `None` is unlimited.
     pub limit: Option<Seconds>,
-    /// The shortest time limit that backfilling may cut it back to.
+    /// The shortest time limit that backfilling may cut the job's back to.
     pub shortest_limit: Option<Seconds>,
-    /// When it becomes or became eligible; `None` where something else keeps it from that.
+    /// When the job becomes or became eligible; `None` where something else keeps it from that.
     pub eligible: Option<UnixTime>,
-    /// When it started, where it runs.
+    /// When the job started, where it runs.
     pub started: Option<UnixTime>,
-    /// For how much of the time since then it was suspended.
+    /// For how much of the time since its start the job was suspended.
     pub suspended: Seconds,
-    /// Whether it is held, waits for other jobs, or is suspended.
+    /// Whether the job is held, waits for other jobs, or is suspended.
     pub is_blocked: bool,
-    /// How often it was put back into the queue after it had started.
+    /// How often the job was put back into the queue after it had started.
     pub restarts: u32,
-    /// The priority that it has now; 0 is held.
+    /// The priority that the job has now; 0 is held.
     pub priority: u32,
-    /// Its factor of the site, of which 0 is none.
+    /// What the site adds to the job's priority (`site_factor`); 0 where it adds nothing.
     pub site_factor: i64,
-    /// Slurm's own deadline.
+    /// The deadline that the job has in Slurm's own field.
     pub slurm_deadline: Option<UnixTime>,
     /// Whether slurmctld holds jobs to the limits of qualities of service and associations
     /// (`AccountingStorageEnforce`).
     pub accounting_is_enforced: bool,
-    /// Its record.
+    /// The record that the job carries.
     pub record: Record,
 }
 

@@ -54,7 +54,7 @@ impl ReservationState {
     /// All of them.
     pub const ALL: &[ReservationState] = <ReservationState as strum::VariantArray>::VARIANTS;
 
-    /// Its name in metrics and logs.
+    /// The name of the state in metrics and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

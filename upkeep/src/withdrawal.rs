@@ -34,22 +34,22 @@ const LONGEST_APART: Seconds = Seconds(600);
 /// A run of a job on another cluster, as slurmdbd has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sibling {
-    /// The cluster.
+    /// The cluster that the job is on.
     pub cluster: String,
-    /// The job's number there.
+    /// The job's number on that cluster.
     pub job: JobId,
-    /// Its user.
+    /// The number of the user whose job it is.
     pub user: UserId,
-    /// When it was submitted, or put back into the queue.
+    /// When the job was submitted, or put back into the queue.
     pub submitted: UnixTime,
-    /// The reserved time in its record, where slurmdbd has the record already: it gets it when the
-    /// job ends, and with some changes before that.
+    /// The reserved time in the job's record, where slurmdbd has the record already: it gets it
+    /// when the job ends, and with some changes before that.
     pub reserved_at: Option<UnixTime>,
-    /// When it started.
+    /// When the run started.
     pub started: UnixTime,
-    /// When it ended.
+    /// When the run ended.
     pub ended: Option<UnixTime>,
-    /// Whether its program came to its own end.
+    /// Whether the job's program came to its own end.
     pub is_done: bool,
 }
 

@@ -283,7 +283,8 @@ fn with_limit_of_the_daemon(job: &QueuedJob) -> QueuedJob {
 #[test]
 fn a_limit_that_the_daemon_wrote_is_cut_back_to_what_the_job_may_have_now_and_the_promise_ends_where_that_is_less_than_its_own() {
     let job = with_limit_of_the_daemon(&reserved_job(&site(enforcing(), 40)));
-    // Its user has moved it to a quality of service with less than the user's own hour.
+    // The job's user has moved it to a quality of service with less than the hour that the user
+    // asked for.
     let moved = QueuedJob { qos: Some("short".to_owned()), ..job.clone() };
     let short = with_wall(site(enforcing(), 40), Seconds(30 * 60));
     let running = QueuedJob { started: job.eligible, ..moved.clone() };

@@ -123,17 +123,17 @@ impl fmt::Display for Skipped {
 /// A job of the past. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Job {
-    /// Its number in the log.
+    /// The job's number in the log.
     pub(super) number: u64,
-    /// The log's user, group, application, queue and partition.
+    /// The user, group, application, queue and partition of the job, by their numbers in the log.
     pub(super) user: Option<u64>,
     pub(super) group: Option<u64>,
     pub(super) executable: Option<u64>,
     pub(super) queue: Option<u64>,
     pub(super) partition: Option<u64>,
-    /// CPUs and nodes asked for.
+    /// The CPUs and nodes that the job asked for.
     pub(super) requested: (u32, u32),
-    /// CPUs and nodes that it had; `None` if it never started.
+    /// The CPUs and nodes that the job had; `None` if it never started.
     pub(super) allocated: Option<(u32, u32)>,
     pub(super) time_limit: TimeLimit,
     pub(super) end_state: EndState,

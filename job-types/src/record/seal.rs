@@ -62,25 +62,25 @@ impl SealKey {
 /// The job that carries a record, as slurmctld or slurmdbd has it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bearer {
-    /// Its user.
+    /// The number of the user whose job it is.
     pub user: UserId,
-    /// Its number.
+    /// The job's number.
     pub job: JobId,
-    /// When it was submitted, or put back into the queue.
+    /// When the job was submitted, or put back into the queue.
     pub submitted: Option<UnixTime>,
-    /// Whether it was certainly never put back into the queue, so that `submitted` is the time of
-    /// its submission.
+    /// Whether the job was certainly never put back into the queue, so that `submitted` is the time
+    /// of its submission.
     pub is_first_run: bool,
 }
 
 /// Why a record is not taken for one that queuecast wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unbelieved {
-    /// It has no seal: it is of a version that wrote none, or of somebody else.
+    /// The record has no seal: it is of a version that wrote none, or of somebody else.
     Unsealed,
-    /// Its seal is not that of this job and key.
+    /// The record's seal is not the one that this key gives for this job.
     OtherSeal,
-    /// It was written for a job that was submitted at another time.
+    /// The record was written for a job that was submitted at another time.
     OtherTime,
 }
 

@@ -20,7 +20,7 @@ const MOST_DONE: usize = 400_000;
 /// A run that waits or runs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Open {
-    /// Its row, once it has arrived.
+    /// The run's row among the arrivals of the learner's sweep, once it has arrived there.
     pub(super) row: Option<u32>,
     pub(super) id: RunId,
     /// The job, with what is known of its start and end.

@@ -31,21 +31,22 @@ pub struct Deferral {
 pub enum NotDeferred {
     /// The site defers none in this partition.
     NotOffered,
-    /// It carries a begin time of its own.
+    /// The job carries a begin time of its own.
     OwnBegin,
-    /// It must start at once.
+    /// The job must start at once.
     Immediate,
-    /// A component of a heterogeneous job, whose components start together.
+    /// The job is a component of a heterogeneous job, whose components start together.
     Heterogeneous,
-    /// Something else decides when it starts.
+    /// Something else decides when the job starts.
     Obstacle(StartBlocker),
     /// No running job is expected to end soon enough.
     NoEndExpected,
     /// Nothing is known of waits here.
     NoWaits,
-    /// Its time limit from then on would reach beyond the deadline.
+    /// Counted from the deferred begin, the job's time limit would reach beyond its deadline, or
+    /// the job has no time limit.
     BeyondDeadline,
-    /// It would gain too little, or nothing.
+    /// The job would gain too little, or nothing.
     GainTooSmall {
         /// Forecast response now.
         now: Seconds,

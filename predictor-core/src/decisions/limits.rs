@@ -132,30 +132,30 @@ impl Default for QosRules {
 /// A quality of service with its limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Qos {
-    /// Slurm's number of it.
+    /// Slurm's number of the quality of service.
     pub id: QosId,
-    /// Its name.
+    /// The name of the quality of service.
     pub name: String,
-    /// Its flags and least amounts.
+    /// The flags of the quality of service, and the least amounts that it demands of a job.
     pub rules: QosRules,
-    /// Its caps.
+    /// The caps that the quality of service sets.
     pub limits: JobLimits,
 }
 
 /// An association with its limits: those of the accounts above it are among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AssociationLimits {
-    /// Numeric id of the user; `None` for that of the account itself.
+    /// Numeric id of the user; `None` for the association of the account itself.
     pub user: Option<UserId>,
-    /// The account.
+    /// The association's account.
     pub account: String,
-    /// The one partition that it is about, if it is about one.
+    /// The one partition that the association is about, if it is about one.
     pub partition: Option<String>,
     /// Whether the association is the one of the user's jobs that name no account.
     pub is_default: bool,
     /// Number of the quality of service of jobs that name none.
     pub default_qos: Option<QosId>,
-    /// Its caps.
+    /// The association's caps.
     pub limits: JobLimits,
 }
 
@@ -177,9 +177,10 @@ pub struct PartitionLimits {
     pub most_nodes: Option<u32>,
     /// `MaxCPUsPerNode`.
     pub most_cpus_per_node: Option<u32>,
-    /// Its quality of service.
+    /// The name of the partition's quality of service.
     pub qos: Option<String>,
-    /// Its nodes, where that is known.
+    /// The number of the partition's nodes that take jobs and the sizes of its nodes, where they
+    /// are known.
     pub nodes: Option<NodeSizes>,
 }
 

@@ -191,9 +191,9 @@ pub struct Changes {
 /// Why a submission is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Refusal {
-    /// The reservation that it asked for can't be given.
+    /// The reservation that the job asked for can't be given.
     NotReserved(NotReserved),
-    /// Its deadline can't be kept.
+    /// The job's deadline can't be kept.
     NotAdmitted(NotAdmitted),
 }
 

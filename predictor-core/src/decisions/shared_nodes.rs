@@ -15,20 +15,20 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 #[derive(Clone, Copy, Debug, PartialEq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct SharedNode {
-    /// CPUs that its jobs need by their shares, in sum: of the means, where run times are known by
-    /// distributions.
+    /// CPUs that the node's jobs need by their shares, in sum: of the means, where run times are
+    /// known by distributions.
     needed: F64,
     /// The variance of that sum, in CPUs squared.
     variance: F64,
-    /// The earliest deadline of its jobs; the end of time without one.
+    /// The earliest deadline of the node's jobs; the end of time without one.
     earliest_deadline: I64,
-    /// The latest deadline of its jobs; the beginning of time without one.
+    /// The latest deadline of the node's jobs; the beginning of time without one.
     latest_deadline: I64,
-    /// Its CPUs.
+    /// How many CPUs the node has.
     cpus: U32,
     /// The number of further CPUs of jobs for which Slurm has room on the node.
     room: U32,
-    /// Its jobs.
+    /// How many jobs the node has.
     jobs: U32,
     /// The place at which the node's name begins among the texts, and its length.
     name: [U32; 2],
@@ -36,13 +36,13 @@ pub struct SharedNode {
     reserved: [U16; 2],
 }
 
-/// A job on such a node.
+/// A job on a shared node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharingJob {
-    /// Its CPUs on the node.
+    /// How many of the node's CPUs the job has.
     pub cpus: u32,
-    /// The share of each that it needs, and its deadline; `None` for a job that was not admitted
-    /// with a deadline.
+    /// The share that the job needs of each of these CPUs, and the job's deadline; `None` for a job
+    /// that was not admitted with a deadline.
     pub admitted: Option<(NeededShare, UnixTime)>,
 }
 
@@ -79,13 +79,13 @@ impl SharedNode {
         self.jobs = self.jobs.get().saturating_add(1).into();
     }
 
-    /// Its CPUs.
+    /// How many CPUs the node has.
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.cpus.get()
     }
 
-    /// CPUs that its jobs need by their shares, in sum.
+    /// CPUs that the node's jobs need by their shares, in sum.
     #[must_use]
     pub fn needed(&self) -> f64 {
         self.needed.get()

@@ -15,15 +15,15 @@ use job_types::time::Seconds;
 /// What a partition allows one job, and what is in demand there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Partition<'a> {
-    /// Its index.
+    /// The partition's index.
     pub index: PartitionIndex,
-    /// Its name.
+    /// The partition's name.
     pub name: &'a str,
-    /// What the site allows in it.
+    /// What the site allows in the partition.
     pub policy: Policy,
-    /// CPUs of its nodes; 0 where slurmctld does not know it.
+    /// CPUs of the partition's nodes; 0 where slurmctld does not know the partition.
     pub cpus: u32,
-    /// Its nodes.
+    /// How many nodes the partition has.
     pub nodes: u32,
     /// Whether jobs get whole nodes.
     pub whole_nodes: bool,
@@ -37,14 +37,16 @@ pub struct Partition<'a> {
     pub most_nodes: Option<u32>,
     /// Most CPUs of a job on each node (`MaxCPUsPerNode`).
     pub most_cpus_per_node: Option<u32>,
-    /// Its nodes, where that is known.
+    /// The number of the partition's nodes that take jobs and the sizes of its nodes, where they
+    /// are known.
     pub node_sizes: Option<NodeSizes>,
-    /// What Slurm's own reservations take of its nodes, in the order of their groups and begins.
+    /// What Slurm's own reservations take of the partition's nodes, in the order of their groups
+    /// and begins.
     pub slurm_reservations: &'a [SlurmReservation],
-    /// Its nodes that take jobs, where jobs share their CPUs whether they ask for it or not and are
-    /// admitted by shares; none elsewhere.
+    /// The partition's nodes that take jobs, where jobs share their CPUs whether they ask for it or
+    /// not and are admitted by shares; none elsewhere.
     pub shared_nodes: &'a [SharedNode],
-    /// What runs and waits in it.
+    /// What runs and waits in the partition.
     pub demand: Demand,
 }
 

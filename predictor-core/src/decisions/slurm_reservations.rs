@@ -67,7 +67,7 @@ impl SlurmReservation {
         Size { nodes: self.nodes.get(), cpus: self.cpus.get() }
     }
 
-    /// Its group and its begin, by which those of a partition ascend.
+    /// The record's group of nodes and its begin, by which the records of a partition ascend.
     #[must_use]
     pub fn order(&self) -> (u16, UnixTime) {
         (self.group.get(), self.start())

@@ -213,14 +213,14 @@ pub struct Submission<'a> {
 }
 
 impl Submission<'_> {
-    /// The unit in which its size is counted: CPUs where tasks are given and nodes are not, else
-    /// nodes.
+    /// The unit in which the job's size is counted: CPUs where tasks are given and nodes are not,
+    /// else nodes.
     #[must_use]
     pub fn unit(&self) -> Unit {
         if self.nodes.is_none() && self.tasks.is_some() { Unit::Cpus } else { Unit::Nodes }
     }
 
-    /// CPUs that it asks for.
+    /// CPUs that the job asks for.
     #[must_use]
     pub fn asked_cpus(&self) -> u32 {
         let task_cpus = self.cpus_per_task.unwrap_or(1).max(1);
@@ -229,7 +229,7 @@ impl Submission<'_> {
         tasks.map_or(0, |tasks| tasks.saturating_mul(task_cpus)).max(self.min_cpus.unwrap_or(0)).max(1)
     }
 
-    /// Its size as written, as near as it can be known before it has been placed.
+    /// The job's size as written, as near as it can be known before the job has been placed.
     #[must_use]
     pub fn size(&self, partition: &Partition<'_>) -> Size {
         let per_node = (partition.cpus / partition.nodes.max(1)).max(1);
@@ -240,7 +240,7 @@ impl Submission<'_> {
         Size { nodes, cpus }
     }
 
-    /// The time limit that holds for it in a partition; `None` is unlimited.
+    /// The time limit that holds for the job in a partition; `None` is unlimited.
     #[must_use]
     pub fn limit_in(&self, partition: &Partition<'_>) -> Option<Seconds> {
         self.limit.or_default(partition.default_time())

@@ -5,13 +5,13 @@ use job_types::time::{Seconds, UnixTime};
 /// An admitted job that waits, with its place in the plan of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromisedJob {
-    /// When it is to be done.
+    /// When the job is to be done.
     pub deadline: UnixTime,
-    /// When it is planned to start.
+    /// When the job is planned to start.
     pub start: UnixTime,
-    /// When it is planned to have ended.
+    /// When the job is planned to have ended.
     pub end: UnixTime,
-    /// Its CPUs.
+    /// How many CPUs the job needs.
     pub cpus: u32,
     /// How much later the job may start and still be done with the probability that it was
     /// promised.

@@ -27,21 +27,21 @@ pub struct QueuePlan {
 /// moment of eligibility that `job_types::job::WaitingJob` has, which nobody asks of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedJob {
-    /// Its number.
+    /// The job's number.
     pub job: JobId,
-    /// Numeric id of its user.
+    /// Numeric id of the job's user.
     pub user: UserId,
-    /// Index of its partition, of several the first.
+    /// Index of the job's partition, of several the first.
     pub partition: PartitionIndex,
-    /// Nodes and CPUs, of one task where it stands for several of an array.
+    /// The job's nodes and CPUs, of one task where the job stands for several of an array.
     pub size: Size,
-    /// How many tasks it stands for.
+    /// How many tasks the job stands for.
     pub tasks: u32,
-    /// Time limit; `None` is unlimited.
+    /// The job's time limit; `None` is unlimited.
     pub limit: Option<Seconds>,
-    /// slurmctld's priority.
+    /// slurmctld's priority of the job.
     pub priority: u32,
-    /// When it is expected to start, of several tasks the first; or why that is not known.
+    /// When the job is expected to start, of several tasks the first; or why that is not known.
     pub start: Result<ExpectedStart, PlanObstacle>,
 }
 
@@ -59,7 +59,7 @@ pub struct ExpectedStart {
 /// What a plan says of a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlannedPartition {
-    /// Its index.
+    /// The partition's index.
     pub index: PartitionIndex,
     /// CPUs of a node, on average, rounded up; by this a job that gets whole nodes is found in the
     /// grid.
@@ -69,7 +69,7 @@ pub struct PlannedPartition {
     pub free: Vec<(UnixTime, u32)>,
     /// The sizes of the grid in CPUs, ascending.
     pub cpus: Vec<u32>,
-    /// Its time limits, ascending.
+    /// The time limits of the grid, ascending.
     pub limits: Vec<Seconds>,
     /// When a job submitted now would start, by size and then by limit; `None` where there is never
     /// room.
@@ -81,41 +81,41 @@ pub struct PlannedPartition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum PlanObstacle {
-    /// Its user or an operator holds it.
+    /// The job's user or an operator holds the job.
     Held,
-    /// It waits for another job.
+    /// The job waits for another job.
     Dependency,
-    /// It waits for licences, which are not modelled.
+    /// The job waits for licences, which are not modelled.
     Licences,
-    /// A limit of its account, its user or its quality of service is reached.
+    /// A limit of the job's account, its user or its quality of service is reached.
     Limit,
-    /// Its partition does not start jobs.
+    /// The job's partition does not start jobs.
     PartitionDown,
-    /// It asks for more than the partition allows.
+    /// The job asks for more than the partition allows.
     PartitionLimit,
-    /// It asks for more than there is while nodes are down or drained.
+    /// The job asks for more than there is while nodes are down or drained.
     TooLarge,
-    /// Its reservation is gone or has no place for it.
+    /// The job's reservation is gone or has no place for the job.
     Reservation,
-    /// More jobs wait before it than are planned.
+    /// More jobs wait before the job than are planned.
     TooFarBehind,
-    /// Nodes that it needs are down, drained or reserved for others.
+    /// Nodes that the job needs are down, drained or reserved for others.
     NodesAway,
-    /// It waits for another job, in a way in which that can't end any more.
+    /// The job waits for another job, in a way in which that can't end any more.
     DependencyNeverSatisfied,
-    /// It waits for a burst buffer.
+    /// The job waits for a burst buffer.
     BurstBuffer,
-    /// It waits for power, or for nodes to be allowed to be powered up.
+    /// The job waits for power, or for nodes to be allowed to be powered up.
     Power,
-    /// It waits for ports or channels that programs on several nodes speak over.
+    /// The job waits for ports or channels that programs on several nodes speak over.
     Channels,
-    /// It waits for another cluster of the federation.
+    /// The job waits for another cluster of the federation.
     Federation,
     /// As many tasks of the job's array run as may run at once.
     ArrayLimit,
-    /// It may not run with its account, its quality of service, or in its partition.
+    /// The job may not run with its account, its quality of service, or in its partition.
     NotAllowed,
-    /// No nodes have what it asks for.
+    /// No nodes have what the job asks for.
     Constraints,
     /// slurmctld gives a reason that is not known here.
     NotKnown,
@@ -125,7 +125,7 @@ impl PlanObstacle {
     /// All of them; a snapshot writes the place of each here, counted from one.
     pub const ALL: &[PlanObstacle] = <PlanObstacle as strum::VariantArray>::VARIANTS;
 
-    /// Its name in reports for programs.
+    /// The name of the reason in reports for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

@@ -25,9 +25,9 @@ pub enum WaitSourceReason {
     NotTrained,
     /// Too few jobs of the partition have been forecast and have started.
     TooFewJobs,
-    /// Its bounds hold too seldom or too often.
+    /// The bounds of the default forecasts hold too seldom or too often in the partition.
     NotCalibrated,
-    /// Its bounds hold as often as they should.
+    /// The bounds of the default forecasts hold as often as they should in the partition.
     Calibrated,
 }
 
@@ -52,7 +52,7 @@ pub struct PartitionScore {
 }
 
 impl WaitSourceReason {
-    /// Its name in reports and logs.
+    /// The name of the reason in reports and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

@@ -28,11 +28,11 @@ use zerocopy::little_endian::U32;
 /// read or checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announced {
-    /// Its length in bytes.
+    /// The length of the whole snapshot in bytes.
     pub length: u64,
-    /// Its generation.
+    /// The snapshot's generation, which is its number.
     pub generation: u64,
-    /// Its checksum, which with the number tells it from any other.
+    /// The snapshot's checksum, which with the generation tells it from any other.
     pub checksum: u64,
 }
 
@@ -190,25 +190,25 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         Ok(snapshot)
     }
 
-    /// Number of this snapshot.
+    /// The snapshot's generation, which is its number.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Its checksum, which with the number tells it from any other.
+    /// The snapshot's checksum, which with the generation tells it from any other.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         self.checksum
     }
 
-    /// Length in bytes.
+    /// The length of the snapshot in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         self.bytes.as_ref().len()
     }
 
-    /// When it was published.
+    /// When the snapshot was published.
     #[must_use]
     pub fn published_at(&self) -> UnixTime {
         self.published_at

@@ -72,15 +72,15 @@ fn a_job_that_waits_on_its_nodes_for_its_reserved_time_runs_from_then_on() {
     let holds = QueuedJob { node_ranges: vec![(0, 0), (2, 2)], cpus: 8, nodes: 2, admin_comment: Some(record), ..running(1, 0, 2, 600) };
     let early = QueuedJob { started: Some(NOW - 3_000), ..holds.clone() };
     let jobs = |holds: &QueuedJob| [holds.clone(), job(2, JobState::Pending, 4)];
-    // Its 1,100 s count from the end of its wait.
+    // The job's 1,100 s count from the end of its wait for the reserved time.
     assert_eq!(planned(&cluster(&jobs(&holds), Vec::new()), &ranges), [(2, Ok(300 + 1_100))]);
     assert_eq!(planned(&cluster(&jobs(&early), Vec::new()), &ranges), [(2, Ok(600))], "no longer than its limit");
 }
 
 #[test]
 fn of_an_admitted_job_the_plan_knows_what_its_deadline_says_and_how_far_it_can_be_put_off() {
-    // Its user's jobs on two nodes run for 100 s or for 3,000 s; it is due in 400 s, and most were
-    // given four times their run time.
+    // The jobs of the user on two nodes run for 100 s or for 3,000 s; the admitted job is due in
+    // 400 s, and most jobs were given four times their run time.
     let ranges = [RunTimeRange::new(100, 100, 0.5), RunTimeRange::new(3_000, 3_000, 0.5)];
     let record = |by: &str| {
         format!(

@@ -13,30 +13,31 @@ pub type JobIndex = u32;
 /// `u32::MAX` stands for what the log does not say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Job {
-    /// Submission, on the clock of the workload: that of a log begins at 0.
+    /// When the job is submitted, on the clock of the workload: that of a log begins at 0.
     #[serde(rename = "submit_seconds")]
     pub submit: UnixTime,
-    /// How long it runs once it has started, at least 1 s.
+    /// How long the job runs once it has started, at least 1 s.
     #[serde(rename = "run_seconds")]
     pub run_time: Seconds,
-    /// What its user says that it runs at most: its time limit, at least 1 s.
+    /// What the job's user says that it runs at most: its time limit, at least 1 s.
     #[serde(rename = "estimate_seconds")]
     pub estimate: Seconds,
-    /// Its size, at least 1.
+    /// How many processors the job needs, at least 1.
     pub processors: u32,
-    /// Its number in the log.
+    /// The job's number in the log.
     pub number: u32,
-    /// Its user's number.
+    /// The number of the user whose job it is.
     pub user: UserId,
-    /// Its group's number.
+    /// The number of the job's group.
     pub group: u32,
-    /// Its application's number.
+    /// The number of the job's application.
     pub executable: u32,
-    /// Its queue's number.
+    /// The number of the job's queue.
     pub queue: u32,
-    /// Its partition's number.
+    /// The number of the job's partition.
     pub partition: u32,
-    /// Its quality of service, from 1; 0 where the past does not say it, as workload logs don't.
+    /// The number of the job's quality of service, from 1; 0 where the past does not say it, as
+    /// workload logs don't.
     #[serde(skip)]
     pub qos: QosIndex,
 }

@@ -8,7 +8,7 @@ use super::{Backfill, Cluster, Estimates, Event, Job, JobIndex, Machine, Order, 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("job {number} wants {wanted} processors of a machine that has {available}")]
 pub struct DoesNotFit {
-    /// Its number in the log.
+    /// The job's number in the log.
     pub number: u32,
     /// Processors that the job asks for.
     pub wanted: u32,

@@ -7,11 +7,11 @@ use super::JobIndex;
 /// A job in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Its place in the queue: lower comes first, equals in the order in which they came.
+    /// The job's place in the queue: lower comes first, equals in the order in which they came.
     pub key: i64,
-    /// How long it is expected to run.
+    /// How long the job is expected to run.
     pub expected: Seconds,
-    /// Processors that it asks for.
+    /// Processors that the job asks for.
     pub processors: u32,
     /// Index of the job.
     pub job: JobIndex,

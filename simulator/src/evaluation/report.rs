@@ -114,20 +114,20 @@ pub const QUANTILES: [f64; 4] = [0.5, 0.75, 0.9, 0.95];
 pub struct JobForecast {
     /// The job's number, counted from 1 among the jobs that ran, in order of submission.
     pub job: usize,
-    /// When it was submitted, in Unix seconds (since the log's begin, where its header does not say
-    /// when that was).
+    /// When the job was submitted or, where the log tells it, became eligible; in Unix seconds, or
+    /// since the log's begin where its header does not say when that was.
     pub submit: i64,
     /// The name of the job's queue in the log.
     pub queue: String,
-    /// Its processors.
+    /// The job's number of processors.
     pub processors: u32,
-    /// Its time limit in seconds.
+    /// The job's time limit in seconds.
     pub limit_s: Option<i64>,
     /// The point forecast of the default in seconds.
     pub point_s: f64,
     /// Bounds of the default on [`QUANTILES`] of the wait in seconds.
     pub quantiles_s: Option<[u32; QUANTILES.len()]>,
-    /// How long it waited, in seconds.
+    /// How long the job waited, in seconds.
     pub wait_s: i64,
     /// The randomised probability integral transform of the wait under the default.
     pub transform: Option<f64>,

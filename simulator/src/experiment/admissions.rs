@@ -21,9 +21,9 @@ struct Promise {
     submitted: UnixTime,
     processors: u32,
     admitted: Admitted,
-    /// When it comes into the queue.
+    /// When the job comes into the queue.
     eligible: UnixTime,
-    /// Its run times in seconds with their probabilities, as they were forecast.
+    /// The job's run times in seconds with their probabilities, as they were forecast.
     run_times: Vec<(f64, f64)>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Admissions {
     /// What became of promises, until their deadlines have passed: as the daemon learns them, in
     /// the order of the deadlines.
     outcomes: BTreeMap<(UnixTime, JobIndex), (PartitionIndex, DeadlineOutcome)>,
-    /// Those that wait, as they were published.
+    /// The admitted jobs that wait, as they were published.
     published: Vec<PromisedJob>,
     published_histories: BTreeMap<PartitionIndex, DeadlineHistory>,
 }

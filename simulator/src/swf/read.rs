@@ -11,7 +11,7 @@ use crate::remarks::Remarks;
 pub struct Log {
     /// What the log says of its machine.
     pub header: Header,
-    /// Its jobs, in the log's order.
+    /// The records of the log's jobs, in the log's order.
     pub records: Vec<Record>,
 }
 

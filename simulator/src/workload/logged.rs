@@ -41,37 +41,37 @@ pub const FOR_FORECAST: [Lack; 5] = [Lack::Wait, Lack::RunTime, Lack::Submission
 /// size that nobody noted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LoggedJob {
-    /// Its number in the log.
+    /// The job's number in the log.
     pub number: u32,
-    /// Submission, from the beginning of the log.
+    /// When the job was submitted, from the beginning of the log.
     pub submit: Option<UnixTime>,
-    /// The time from its submission until it left the queue.
+    /// The time from the job's submission until it left the queue.
     pub wait: Option<Seconds>,
-    /// How long it ran; `None` for one that left the queue without having started. What was
+    /// How long the job ran; `None` for one that left the queue without having started. What was
     /// cancelled without having run a second is taken to have been cancelled while it waited, and
     /// so is what never got a processor.
     pub run_time: Option<Seconds>,
-    /// The time limit that its user gave; 0 where the log says so.
+    /// The time limit that the job's user gave; 0 where the log says so.
     pub limit: Option<Seconds>,
-    /// Processors that it had.
+    /// Processors that the job had.
     pub allocated: Option<u32>,
-    /// Processors that it asked for.
+    /// Processors that the job asked for.
     pub requested: Option<u32>,
-    /// Nodes that it asked for.
+    /// Nodes that the job asked for.
     pub requested_nodes: Option<u32>,
-    /// Nodes that it had.
+    /// Nodes that the job had.
     pub allocated_nodes: Option<u32>,
-    /// Its quality of service; its number in the log, from 1.
+    /// The number that the job's quality of service has in the log, from 1.
     pub qos: Option<QosIndex>,
-    /// Its user's number.
+    /// The number of the user whose job it is.
     pub user: Option<UserId>,
-    /// Its group's number.
+    /// The number of the job's group.
     pub group: Option<u32>,
-    /// Its application's number.
+    /// The number of the job's application.
     pub executable: Option<u32>,
-    /// Its queue's number.
+    /// The number of the job's queue.
     pub queue: Option<u32>,
-    /// Its partition's number.
+    /// The number of the job's partition.
     pub partition: Option<u32>,
 }
 

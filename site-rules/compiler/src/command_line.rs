@@ -42,7 +42,7 @@ const HETEROGENEOUS: &str = "components of a heterogeneous job are not evaluated
 /// Why a command line is not understood.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandLineError {
-    /// It does not begin with `sbatch`, `salloc` or `srun`.
+    /// The command line does not begin with `sbatch`, `salloc` or `srun`.
     #[error("a command line begins with sbatch, salloc or srun, not with {0:?}")]
     OtherProgram(String),
     /// sbatch has no such option.
@@ -64,7 +64,7 @@ pub enum CommandLineError {
     /// sbatch itself refuses what was asked for together.
     #[error("sbatch refuses this: {0}")]
     RefusedBySbatch(String),
-    /// It is an option that is not evaluated here.
+    /// The command line has an option that is not evaluated here.
     #[error("the option {0} is not evaluated here")]
     UnreadOption(String),
     /// Something stands among the options of a script that is none.
@@ -87,9 +87,9 @@ pub enum CommandLineError {
     WrongValue {
         /// The option.
         option: String,
-        /// Its value.
+        /// The value that the option was given.
         value: String,
-        /// What it takes.
+        /// What the option takes.
         expected: String,
     },
     /// There is neither a script nor `--wrap`.
@@ -98,7 +98,7 @@ pub enum CommandLineError {
     /// Something can't be evaluated here.
     #[error("{0}")]
     NotEvaluated(&'static str),
-    /// It stands in the script.
+    /// The error is in the script.
     #[error("line {line} of the script: {error}")]
     InScript {
         /// The line, counted from 1.

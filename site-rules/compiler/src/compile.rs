@@ -31,13 +31,13 @@ pub const STEPS: u32 = 50_000;
 
 /// A file that has rules.
 pub struct Source<'s> {
-    /// Its name, for messages.
+    /// The file's name, for messages.
     pub name: String,
-    /// What stands in it.
+    /// What stands in the file.
     pub text: String,
-    /// Whether it is `queuecast.toml`, in which other things stand as well.
+    /// Whether the file is `queuecast.toml`, in which other things stand as well.
     pub is_configuration: bool,
-    /// Reads the files of tables that it names.
+    /// Reads the files of tables that the file names.
     pub read_file: &'s ReadFile<'s>,
 }
 

@@ -24,7 +24,7 @@ pub struct CountedRules {
 /// What was counted of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedRule {
-    /// Its name.
+    /// The rule's name.
     pub name: String,
     /// The sums, in the order of [`COUNTS`].
     pub sums: RuleCounts,

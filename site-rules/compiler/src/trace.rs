@@ -55,7 +55,7 @@ pub struct TracedRule {
 pub struct TracedRefusal {
     /// The rule that refuses.
     pub rule: RuleNumber,
-    /// Its code.
+    /// The code of the refusal, where the rule gives one.
     pub code: Option<String>,
     /// The name of Slurm's error, where the rule has one.
     pub error: Option<String>,

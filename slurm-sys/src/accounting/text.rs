@@ -16,11 +16,11 @@ use crate::bindings;
 /// The state in which a job of the past ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndState {
-    /// It ended with exit status 0.
+    /// The job ended with exit status 0.
     Completed,
-    /// It ended with exit status 1.
+    /// The job ended with exit status 1.
     Failed,
-    /// Its user or an administrator cancelled it.
+    /// The job's user or an administrator cancelled the job.
     Cancelled,
 }
 
@@ -66,7 +66,7 @@ impl TimeLimit {
 pub struct PastJob<'a> {
     /// The job's number.
     pub job_id: u32,
-    /// The association that it ran under.
+    /// The association that the job ran under.
     pub association_id: u32,
     /// The account, as the association has it.
     pub account: &'a str,
@@ -78,21 +78,21 @@ pub struct PastJob<'a> {
     pub group_id: u32,
     /// Name of the partition.
     pub partition: &'a str,
-    /// CPUs and nodes asked for.
+    /// The CPUs and nodes that the job asked for.
     pub requested: (u32, u32),
-    /// CPUs and nodes that it had; `None` if it never started.
+    /// The CPUs and nodes that the job had; `None` if it never started.
     pub allocated: Option<(u32, u32)>,
-    /// The state in which it ended.
+    /// The state in which the job ended.
     pub end_state: EndState,
-    /// Its time limit.
+    /// The job's time limit.
     pub time_limit: TimeLimit,
-    /// When it was submitted.
+    /// When the job was submitted.
     pub submitted: i64,
-    /// When it could have started.
+    /// When the job could have started.
     pub eligible: i64,
-    /// When it started; `None` if it never did.
+    /// When the job started; `None` if it never did.
     pub started: Option<i64>,
-    /// When it ended.
+    /// When the job ended.
     pub ended: i64,
     /// The job's system comment.
     pub comment: &'a str,

@@ -48,7 +48,7 @@ pub struct QueuedJob {
     pub array_job_id: Option<JobId>,
     /// How many tasks of an array this record stands for; 1 for any other job.
     pub task_count: u32,
-    /// Its name, as its user chose it: any text.
+    /// The job's name, as its user chose it: any text.
     pub name: Option<String>,
     /// The user's number.
     pub user_id: UserId,
@@ -60,15 +60,15 @@ pub struct QueuedJob {
     pub partition: Option<String>,
     /// The quality of service, by name.
     pub qos: Option<String>,
-    /// The state.
+    /// The state of the job.
     pub state: JobState,
     /// CPUs allocated, or for a waiting job the least that it needs.
     pub cpus: u32,
     /// Nodes allocated, or for a waiting job the least that it needs.
     pub nodes: u32,
-    /// CPUs that it asked for, where slurmctld tells them apart from those allocated.
+    /// CPUs that the job asked for, where slurmctld tells them apart from those allocated.
     pub requested_cpus: Option<u32>,
-    /// Nodes that it asked for, where slurmctld tells them apart from those allocated.
+    /// Nodes that the job asked for, where slurmctld tells them apart from those allocated.
     pub requested_nodes: Option<u32>,
     /// The time limit in seconds; `None` where there is none.
     pub time_limit_seconds: Option<i64>,
@@ -81,17 +81,17 @@ pub struct QueuedJob {
     /// yet this is in the future or absent. It is the begin that the job was given, for as long as
     /// nothing has put the job off anew: a requeue or a hold does.
     pub eligible: Option<i64>,
-    /// When it started; `None` where it has not.
+    /// When the job started; `None` where it has not.
     pub started: Option<i64>,
-    /// When it ended, where it has and slurmctld still shows it.
+    /// When the job ended, where it has and slurmctld still shows it.
     pub ended: Option<i64>,
-    /// How long it has been suspended.
+    /// How long the job has been suspended.
     pub suspended_seconds: i64,
     /// When slurmctld expects a waiting job to start, or when it may begin.
     pub expected_start: Option<i64>,
     /// When the job has to end; `None` if its user set no deadline.
     pub deadline: Option<i64>,
-    /// The reservation that it runs or waits in.
+    /// The reservation that the job runs or waits in.
     pub reservation: Option<String>,
     /// The administrator's comment, where decisions about the job are recorded.
     pub admin_comment: Option<String>,
@@ -99,18 +99,18 @@ pub struct QueuedJob {
     pub comment: Option<String>,
     /// slurmctld's priority of a waiting job; the higher is served first, and 0 is held.
     pub priority: u32,
-    /// What the site adds to its priority (`site_factor`); 0 where it adds nothing.
+    /// What the site adds to the job's priority (`site_factor`); 0 where it adds nothing.
     pub site_factor: i64,
-    /// Why it waits, if it does.
+    /// Why the job waits, if it does.
     pub reason: PendingReason,
     /// The number of times that the job was put back into the queue after it had started.
     pub restarts: u32,
-    /// Whether it waits for other jobs.
+    /// Whether the job waits for other jobs.
     pub has_dependency: bool,
-    /// Whether it has, or wants, its nodes to itself (`--exclusive`); a partition may give whole
-    /// nodes all the same.
+    /// Whether the job has, or wants, its nodes to itself (`--exclusive`); a partition may give
+    /// whole nodes all the same.
     pub exclusive: bool,
-    /// Inclusive ranges of places in slurmctld's node table: its nodes; none while it waits.
+    /// Inclusive ranges of places in slurmctld's node table: the job's nodes; none while it waits.
     pub node_ranges: Vec<(usize, usize)>,
     /// Inclusive ranges of places in slurmctld's node table: the nodes that the job asks for by
     /// name (`--nodelist`), while it waits.
@@ -133,15 +133,15 @@ pub enum NodeState {
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Its name.
+    /// The node's name.
     pub name: String,
     /// CPUs that jobs may use.
     pub cpus: u32,
-    /// What it is up to.
+    /// What the node is up to.
     pub state: NodeState,
-    /// Places in slurmctld's node table; partitions name their nodes by these.
+    /// The node's place in slurmctld's node table; partitions name their nodes by these places.
     pub index: usize,
-    /// The partitions that it belongs to, in their own order.
+    /// The partitions that the node belongs to, in their own order.
     pub partitions: Vec<String>,
 }
 
@@ -161,11 +161,11 @@ pub enum Sharing {
 /// A partition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// Its name.
+    /// The partition's name.
     pub name: String,
-    /// CPUs of all its nodes.
+    /// CPUs of all the partition's nodes.
     pub total_cpus: u32,
-    /// Number of its nodes.
+    /// How many nodes the partition has.
     pub total_nodes: u32,
     /// The longest time limit in seconds; `None` where there is none.
     pub max_time_seconds: Option<i64>,
@@ -178,23 +178,23 @@ pub struct Partition {
     pub min_nodes: u32,
     /// The most CPUs of one job on each node; `None` where there is no such limit.
     pub max_cpus_per_node: Option<u32>,
-    /// Its quality of service, by name.
+    /// The name of the partition's quality of service.
     pub qos: Option<String>,
-    /// Whether jobs that name no partition go here.
+    /// Whether jobs that name no partition go to this one.
     pub is_default: bool,
-    /// Whether jobs start in it now.
+    /// Whether jobs start in the partition now.
     pub is_up: bool,
-    /// How its jobs share nodes.
+    /// How the partition's jobs share nodes.
     pub sharing: Sharing,
     /// Jobs of a partition with a higher tier are served before all of those with a lower one.
     pub priority_tier: u32,
-    /// Inclusive ranges of places in slurmctld's node table.
+    /// Inclusive ranges of places in slurmctld's node table: the partition's nodes.
     pub node_ranges: Vec<(usize, usize)>,
-    /// Whether it takes and starts jobs, in the word that slurm.conf has for it.
+    /// Whether the partition takes and starts jobs, in the word that slurm.conf has for it.
     pub state: &'static str,
     /// The limits on who may use the partition.
     pub access: Access,
-    /// What all its nodes together have, as `cpu=64,mem=512G,node=4`.
+    /// What all the partition's nodes together have, as `cpu=64,mem=512G,node=4`.
     pub tres: Option<String>,
 }
 

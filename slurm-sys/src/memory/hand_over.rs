@@ -24,43 +24,43 @@ const FORM: &str = "queuecast-memory-1";
 /// The places of a snapshot and of a page of counts in a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandOver {
-    /// Number of the process that has them.
+    /// Number of the process that has the snapshot and the pages of counts.
     pub process: u32,
-    /// When it began, in ticks since the machine started, so that a later process of that number is
-    /// not taken for it.
+    /// When the process began, in ticks since the machine started, so that a later process of that
+    /// number is not taken for it.
     pub began: u64,
-    /// Its snapshot.
+    /// The process's snapshot.
     pub snapshot: HandedSnapshot,
-    /// Its page of counts.
+    /// The process's page of counts.
     pub counts: HandedCounts,
-    /// Its page of counts by rule, where it has one.
+    /// The process's page of counts by rule, where it has one.
     pub rule_counts: Option<HandedCounts>,
 }
 
 /// A snapshot in sealed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandedSnapshot {
-    /// Its descriptor in that process.
+    /// The descriptor of the snapshot's memory in the process that hands it over.
     pub descriptor: i32,
-    /// Its generation.
+    /// The snapshot's generation.
     pub generation: u64,
-    /// Its length in bytes.
+    /// The snapshot's length in bytes.
     pub length: u64,
-    /// Its checksum.
+    /// The snapshot's checksum.
     pub checksum: u64,
 }
 
 /// A page of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandedCounts {
-    /// Its descriptor in that process.
+    /// The descriptor of the page's memory in the process that hands it over.
     pub descriptor: i32,
 }
 
 /// Why memory that was handed over can't be taken.
 #[derive(Debug, Error)]
 pub enum HandOverError {
-    /// The file that says where it is can't be read, or is not trusted.
+    /// The file that says where the memory is can't be read, or is not trusted.
     #[error("the file that names it: {0}")]
     File(#[source] io::Error),
     /// The text is not one of a hand-over.
@@ -69,7 +69,7 @@ pub enum HandOverError {
     /// The process has ended, or can't be seen from here.
     #[error("process {0} has ended, or can't be seen from here")]
     Process(u32),
-    /// Its memory can't be opened, or is not what it should be.
+    /// The process's memory can't be opened, or is not what it should be.
     #[error("memory of process {0}: {1}")]
     Memory(u32, #[source] io::Error),
 }

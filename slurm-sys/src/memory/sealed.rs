@@ -31,7 +31,7 @@ impl SealedMemory {
         Ok(SealedMemory(file))
     }
 
-    /// Its number in this process.
+    /// The number of the memory's descriptor in this process.
     #[must_use]
     pub fn descriptor(&self) -> RawFd {
         self.0.as_raw_fd()

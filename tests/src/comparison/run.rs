@@ -9,31 +9,31 @@ use std::time::{Duration, Instant};
 /// What became of a submission. Times are seconds since the site's epoch.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Happened {
-    /// Its number.
+    /// The job's number.
     pub id: u32,
-    /// Number of its user.
+    /// Number of the job's user.
     pub user: u32,
-    /// Number of its account.
+    /// Number of the job's account.
     pub account: u32,
-    /// Number of its partition.
+    /// Number of the job's partition.
     pub partition: u32,
-    /// Number of its QOS.
+    /// Number of the job's quality of service.
     pub qos: u32,
-    /// Its size.
+    /// How many nodes the job asked for.
     pub nodes: u32,
-    /// Its limit.
+    /// The job's time limit in seconds.
     pub limit_seconds: i64,
-    /// When it was submitted.
+    /// When the job was submitted.
     pub submit_seconds: i64,
-    /// When it started.
+    /// When the job started.
     pub start_seconds: i64,
-    /// When it ended.
+    /// When the job ended.
     pub end_seconds: i64,
-    /// When the last of its nodes was free again.
+    /// When the last of the job's nodes was free again.
     pub released_seconds: i64,
-    /// Whether the backfill scheduler started it.
+    /// Whether the backfill scheduler started the job.
     pub was_backfilled: bool,
-    /// Its priority when it was submitted.
+    /// The job's priority when it was submitted.
     pub submission_priority: u32,
 }
 

@@ -56,13 +56,13 @@ pub struct Site {
     pub epoch: i64,
     /// When slurmctld started, which is when it calculated priorities first.
     pub booted_seconds: i64,
-    /// Whether it runs an epilog on the nodes.
+    /// Whether the cluster runs an epilog on the nodes.
     pub has_epilog: bool,
-    /// Its main scheduler and backfill.
+    /// How the cluster's main scheduler and backfill scheduler are set.
     pub parameters: SlurmParameters,
-    /// Its priorities.
+    /// How the cluster calculates priorities.
     pub priorities: PrioritySettings,
-    /// Its accounts and users.
+    /// The cluster's accounts and users.
     pub associations: Associations,
     pub(super) accounts: Names,
     pub(super) users: Names,

@@ -22,21 +22,21 @@ const USERS: [(&str, &str, f64); 4] =
 /// One job to submit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
-    /// When it is submitted, counted from the first submission.
+    /// When the job is submitted, counted from the first submission.
     pub after: Duration,
-    /// Its size.
+    /// How many nodes the job asks for.
     pub nodes: u32,
-    /// How long it sleeps.
+    /// How long the job sleeps, in seconds.
     pub run_seconds: u32,
-    /// Its time limit.
+    /// The job's time limit in minutes.
     pub limit_minutes: u32,
-    /// The user who submits it.
+    /// The user who submits the job.
     pub user: &'static str,
-    /// The account that it is charged to.
+    /// The account that the job is charged to.
     pub account: &'static str,
-    /// The partition that it is submitted to.
+    /// The partition that the job is submitted to.
     pub partition: &'static str,
-    /// Its quality of service.
+    /// The job's quality of service.
     pub qos: &'static str,
 }
 

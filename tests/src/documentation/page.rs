@@ -9,9 +9,9 @@ use crate::project;
 /// A page of the documentation.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// Its path in the project, such as `docs/users.md`.
+    /// The page's path in the project, such as `docs/users.md`.
     pub name: String,
-    /// What is in it.
+    /// What is in the page.
     pub text: String,
 }
 

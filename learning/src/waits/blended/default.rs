@@ -78,7 +78,7 @@ const FEWEST_OUTCOMES: usize = 200;
 struct Pending {
     members: [f32; MEMBERS],
     eligible: UnixTime,
-    /// Its bounds; `None` where it had none.
+    /// The bounds on the job's wait that were forecast; `None` where there were none.
     #[serde_as(as = "Option<[_; PERCENTILES]>")]
     bounds_s: Option<[u32; PERCENTILES]>,
     /// The bounds that the job has outwaited, one bit for each knot of [`KNOTS`].

@@ -33,11 +33,11 @@ pub struct Alternatives {
 /// A size at which a deadline can be kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlternativeSize {
-    /// Nodes or CPUs, in the unit of the submission.
+    /// The number of nodes or CPUs, in the unit of the submission.
     pub count: u32,
-    /// Its tasks, where the submission gives them.
+    /// The number of tasks at this size, where the submission gives tasks.
     pub tasks: Option<u32>,
-    /// The time limit that goes with it, where that is not the one as written.
+    /// The time limit that goes with this size, where that is not the one as written.
     pub limit: Option<Seconds>,
 }
 

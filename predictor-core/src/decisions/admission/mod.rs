@@ -48,14 +48,14 @@ pub enum NotAdmitted {
     InThePast,
     /// The deadline is too far ahead to be forecast.
     TooFar,
-    /// Something else decides when it starts.
+    /// Something else decides when the job starts.
     Obstacle(StartBlocker),
-    /// Its time limit does not fit before the deadline, even if it starts at once.
+    /// The job's time limit does not fit before the deadline, even if the job starts at once.
     BeyondLimit {
         /// The changes that would have the job admitted.
         alternatives: Alternatives,
     },
-    /// It is not likely enough to be done in time.
+    /// The job is not likely enough to be done in time.
     Unlikely {
         /// The probability that was forecast.
         probability: f64,
@@ -68,7 +68,7 @@ pub enum NotAdmitted {
     NoWaits,
     /// Too few nodes have a share of their CPUs left that would do.
     NoShare {
-        /// How many nodes it needs.
+        /// How many nodes the job needs.
         nodes: u32,
         /// The number of nodes that have such a share.
         suitable: u32,
@@ -160,7 +160,7 @@ impl NotAdmitted {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Granted {
     pub(super) admitted: Admitted,
-    /// Its nodes, where the rule chooses them.
+    /// The nodes that the job is given a share of, where the rule chooses them.
     pub(super) share: Option<GivenShare>,
 }
 

@@ -26,19 +26,19 @@ const ASKED_NODES: usize = 16;
 /// A job with a deadline that asks for a share of nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct SharingRequest<'a> {
-    /// How long its user's jobs of that size have run, where that is known.
+    /// How long the jobs of the same user and size have run, where that is known.
     pub past: Option<RunTimeForecast<'a>>,
-    /// Its time limit; `None` is unlimited.
+    /// The job's time limit; `None` is unlimited.
     pub limit: Option<Seconds>,
-    /// When it is submitted.
+    /// When the job is submitted.
     pub submitted: UnixTime,
-    /// When it can begin.
+    /// When the job can begin.
     pub begin: UnixTime,
-    /// When it is to be done.
+    /// When the job is to be done.
     pub deadline: UnixTime,
-    /// How many nodes it needs.
+    /// How many nodes the job needs.
     pub nodes: u32,
-    /// Its CPUs on each of them.
+    /// How many CPUs the job needs on each of these nodes.
     pub cpus: u32,
 }
 

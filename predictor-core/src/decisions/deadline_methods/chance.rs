@@ -30,15 +30,15 @@ const MOST_DEVIATIONS: f64 = 8.0;
 /// A job with a deadline for which nodes are looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct UncertainJob<'a> {
-    /// Its run times in seconds with their probabilities, ascending.
+    /// The job's run times in seconds with their probabilities, ascending.
     pub run_times: &'a [(f64, f64)],
-    /// When it can begin.
+    /// When the job can begin.
     pub begin: UnixTime,
-    /// When it is to be done.
+    /// When the job is to be done.
     pub deadline: UnixTime,
-    /// How many nodes it needs, at least one.
+    /// How many nodes the job needs, at least one.
     pub nodes: usize,
-    /// Its CPUs on each of them.
+    /// How many CPUs the job needs on each of these nodes.
     pub cpus: u32,
     /// How likely it has to be that all on a node are done in time.
     pub bar: &'a Threshold<'a>,

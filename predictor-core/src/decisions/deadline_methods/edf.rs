@@ -10,13 +10,13 @@ use job_types::time::{Seconds, UnixTime};
 /// A job in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
-    /// Its deadline.
+    /// The job's deadline.
     pub deadline: UnixTime,
-    /// Its place among the submissions, which says who is first of equal deadlines.
+    /// The job's place among the submissions, which says who is first of equal deadlines.
     pub arrival: u32,
-    /// How long it runs, by its estimate.
+    /// How long the job runs, by its estimate.
     pub estimate: Seconds,
-    /// How many processors it needs.
+    /// How many processors the job needs.
     pub processors: u32,
 }
 

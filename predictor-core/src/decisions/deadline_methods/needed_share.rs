@@ -12,9 +12,9 @@ const OUTLIVED_PART: f64 = 0.1;
 /// The share that a job needs, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NeededShare {
-    /// Its mean.
+    /// The mean of the share.
     pub mean: f64,
-    /// Its variance.
+    /// The variance of the share.
     pub variance: f64,
 }
 

@@ -64,12 +64,12 @@ impl NodeLoad {
 /// the same share of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Newcomer {
-    /// The share of a node that it needs (equation 1), more than one where it would be late on idle
-    /// nodes by its estimate.
+    /// The share of a node that the job needs (equation 1), more than one where it would be late on
+    /// idle nodes by its estimate.
     pub share: f64,
-    /// Its deadline.
+    /// The job's deadline.
     pub deadline: UnixTime,
-    /// How many nodes it needs, at least one.
+    /// How many nodes the job needs, at least one.
     pub nodes: usize,
 }
 

@@ -41,12 +41,12 @@ const LOWEST: u32 = 1;
 /// A pending job of a partition, as the order is made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Its number, which decides among jobs of one priority: the lower one is first.
+    /// The job's number, which decides among jobs of one priority: the lower one is first.
     pub job: JobId,
-    /// Its place: the priority that it has, or was dealt and is about to have. A job of priority 0
-    /// is held.
+    /// The job's place: the priority that it has, or was dealt and is about to have. A job of
+    /// priority 0 is held.
     pub priority: u32,
-    /// Its deadline, where it takes part in the order.
+    /// The job's deadline, where the job takes part in the order.
     pub deadline: Option<UnixTime>,
 }
 
@@ -55,7 +55,8 @@ impl Pending {
         self.priority == 0
     }
 
-    /// Its deadline, where its place can be dealt to another: behind [`LOWEST`] there is no room.
+    /// The job's deadline, where its place can be dealt to another job: behind [`LOWEST`] there is
+    /// no room.
     fn dealt_deadline(&self) -> Option<UnixTime> {
         self.deadline.filter(|_| self.priority > LOWEST)
     }

@@ -9,13 +9,13 @@ use job_types::time::Seconds;
 /// A size with what is forecast for it.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Nodes or CPUs, in the unit of the submission.
+    /// The number of nodes or CPUs, in the unit of the submission.
     pub count: u32,
-    /// Nodes and CPUs.
+    /// The nodes and CPUs of a job of this size.
     pub size: Size,
-    /// Tasks, where the submission gives them.
+    /// The number of tasks at this size, where the submission gives tasks.
     pub tasks: Option<u32>,
-    /// Its time limit; `None` is unlimited.
+    /// The time limit that a job of this size has; `None` is unlimited.
     pub limit: Option<Seconds>,
     /// Forecast of the wait: the median, and the bound that holds with 95 %.
     pub wait: Option<(Seconds, Option<Seconds>)>,
@@ -31,7 +31,7 @@ pub struct Candidate {
     /// Past jobs of the user on which the forecast of the run time rests; 0 where it is the time
     /// limit.
     pub run_time_jobs: u32,
-    /// Gain of its response-time ranges (IV.A), between 0 and 1.
+    /// Gain of the size's response-time ranges (IV.A), between 0 and 1.
     pub score: f64,
     /// Probability of being done by the submission's deadline; `None` where it has none, or where
     /// nothing is known of waits and a start now would still be in time.

@@ -14,9 +14,9 @@ pub enum NotMolded {
     Tied(FixedSizeReason),
     /// There is no past of the user's at the size as written, and no list of sizes.
     NoHistory {
-        /// The size.
+        /// The number of nodes or CPUs of the size as written.
         count: u32,
-        /// Its unit.
+        /// Whether `count` is nodes or CPUs.
         unit: Unit,
     },
     /// There are no past waits in the partition.
@@ -32,7 +32,7 @@ pub enum NotMolded {
     GainTooSmall {
         /// The number of nodes or CPUs of the other size.
         count: u32,
-        /// Its unit.
+        /// Whether `count` is nodes or CPUs.
         unit: Unit,
         /// Forecast response at the size as written.
         written: Seconds,

@@ -187,7 +187,8 @@ mod tests {
             match joint_reservation(&clusters, wanted) {
                 Ok(joint) => {
                     prop_assert_eq!(Some(joint.node_seconds), cheapest(&clusters, wanted, 1.0, 0));
-                    // Its probability and cost are those of the reservations that it chose.
+                    // The joint probability and cost are those of the reservations that were
+                    // chosen.
                     let chosen: Vec<_> = joint.chosen.iter().zip(&clusters).filter_map(|(place, options)| Some(options[(*place)?])).collect();
                     let missed: f64 = chosen.iter().map(|option| 1.0 - option.probability).product();
                     prop_assert!((1.0 - missed - joint.probability).abs() < 1e-9 && joint.probability >= wanted - 1e-6);

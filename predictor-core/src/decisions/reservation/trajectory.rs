@@ -17,13 +17,13 @@ pub const STEP: Seconds = Seconds(30);
 pub struct TrajectoryPoint {
     /// When the job becomes eligible.
     pub begin: UnixTime,
-    /// Its time limit: from `begin` to the reserved time, and what it asked for from there, in
-    /// whole minutes.
+    /// The job's padded time limit: from `begin` to the reserved time, and what the job asked for
+    /// from there, in whole minutes.
     pub padded_limit: Seconds,
-    /// Probability that it has started by the reserved time.
+    /// Probability that the job has started by the reserved time.
     pub probability: f64,
-    /// How long before the reserved time it starts, in the mean of the forecast waits; a start that
-    /// is later counts as none.
+    /// How long before the reserved time the job starts, in the mean of the forecast waits; a start
+    /// that is later counts as none.
     pub mean_early: Seconds,
 }
 

@@ -29,7 +29,7 @@ impl Member {
     /// All of them, in order.
     pub const ALL: [Member; MEMBERS] = [Member::Zero, Member::RootTrees, Member::LogTrees, Member::Like];
 
-    /// Its name in reports.
+    /// The member's name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

@@ -81,9 +81,9 @@ impl GroupKey {
 pub struct Sum {
     /// Number of jobs.
     pub jobs: f64,
-    /// Their CPUs.
+    /// The CPUs of these jobs.
     pub cpus: f64,
-    /// Their time limits in seconds.
+    /// The time limits of these jobs in seconds.
     pub limits_s: f64,
     /// CPUs times time limit, in CPU-seconds.
     pub work: f64,
@@ -182,11 +182,11 @@ impl Recent {
 /// A group at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// Its jobs that wait.
+    /// Sums over the group's jobs that wait.
     pub waiting: Sum,
-    /// Its jobs that run.
+    /// Sums over the group's jobs that run.
     pub running: Sum,
-    /// Its latest waits.
+    /// The waits of the group's latest jobs.
     pub recent: Recent,
     /// The time from which on the oldest waiting job of the group has waited, in Unix seconds; 0 if
     /// none waits.

@@ -28,17 +28,17 @@ pub struct DeadlineHistoryRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PromisedJobRecord {
-    /// Index of the partition.
+    /// Index of the job's partition.
     pub partition: U16,
     /// Unused, zero.
     pub reserved: [u8; 2],
-    /// Its CPUs.
+    /// How many CPUs the job needs.
     pub cpus: U32,
-    /// When it is to be done, in Unix seconds.
+    /// When the job is to be done, in Unix seconds.
     pub deadline: I64,
-    /// When it is planned to start.
+    /// When the job is planned to start, in Unix seconds.
     pub start: I64,
-    /// When it is planned to have ended.
+    /// When the job is planned to have ended, in Unix seconds.
     pub end: I64,
     /// How much later the job may start, in seconds; less than zero if it is late.
     pub slack_s: I64,

@@ -45,11 +45,11 @@ pub struct LimitsRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct QosRecord {
-    /// Its name.
+    /// The name of the quality of service.
     pub name: TextRecord,
-    /// Slurm's number of it.
+    /// Slurm's number of the quality of service.
     pub id: U32,
-    /// Index of its limits.
+    /// Index of the limits of the quality of service.
     pub limits: U32,
     /// Fewest CPUs of a job, 0 for no such limit.
     pub least_cpus: U32,
@@ -57,8 +57,9 @@ pub struct QosRecord {
     pub least_nodes: U32,
     /// The factor by which an association's caps are multiplied.
     pub limit_factor: F32,
-    /// Bits, from the lowest: goes before the partition's; the partition's longest time limit, most
-    /// nodes and fewest nodes do not hold; another resource has a least amount.
+    /// Bits, from the lowest: the quality of service goes before the partition's; the partition's
+    /// longest time limit, most nodes and fewest nodes do not hold; another resource has a least
+    /// amount.
     pub flags: u8,
     /// Unused, zero.
     pub reserved: [u8; 3],

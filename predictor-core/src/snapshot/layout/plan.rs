@@ -21,11 +21,11 @@ pub struct PlanRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PlannedJobRecord {
-    /// Its number.
+    /// The job's number.
     pub job: U32,
-    /// Numeric id of its user.
+    /// Numeric id of the job's user.
     pub user: U32,
-    /// Index of its partition.
+    /// Index of the job's partition.
     pub partition: U16,
     /// Why no start is expected: the place in
     /// [`PlanObstacle::ALL`](crate::forecasts::queue_plan::PlanObstacle::ALL) counted from 1; 0 if
@@ -33,21 +33,22 @@ pub struct PlannedJobRecord {
     pub obstacle: u8,
     /// Unused, zero.
     pub reserved: u8,
-    /// Nodes of one task.
+    /// The number of nodes of one task.
     pub nodes: U32,
-    /// CPUs of one task.
+    /// The number of CPUs of one task.
     pub cpus: U32,
-    /// How many tasks of an array it stands for.
+    /// How many tasks of an array the job stands for.
     pub tasks: U32,
-    /// Time limit in seconds, [`NONE_S`](super::NONE_S) if unlimited.
+    /// The job's time limit in seconds, [`NONE_S`](super::NONE_S) if unlimited.
     pub limit_s: U32,
-    /// slurmctld's priority.
+    /// slurmctld's priority of the job.
     pub priority: U32,
-    /// When it starts if jobs end early, in Unix seconds; 0 if no start is expected.
+    /// When the job starts if jobs end early, in Unix seconds; 0 if no start is expected.
     pub lower: I64,
-    /// When it is expected to start, in Unix seconds; 0 if no start is expected.
+    /// When the job is expected to start, in Unix seconds; 0 if no start is expected.
     pub expected: I64,
-    /// When it starts if jobs run to their time limits, in Unix seconds; 0 if no start is expected.
+    /// When the job starts if jobs run to their time limits, in Unix seconds; 0 if no start is
+    /// expected.
     pub upper: I64,
 }
 

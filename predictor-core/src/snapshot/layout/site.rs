@@ -92,9 +92,9 @@ pub struct SubmissionRecord {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct PartitionRecord {
-    /// Its name.
+    /// The partition's name.
     pub name: TextRecord,
-    /// What the site allows in it.
+    /// What the site allows in the partition.
     pub policy: PolicyRecord,
     /// 1 if jobs that name no partition go there.
     pub is_default: u8,
@@ -102,23 +102,23 @@ pub struct PartitionRecord {
     pub whole_nodes: u8,
     /// Unused, zero.
     pub reserved: [u8; 2],
-    /// CPUs, 0 if slurmctld does not know the partition.
+    /// How many CPUs the partition's nodes have, 0 if slurmctld does not know the partition.
     pub cpus: U32,
-    /// Nodes.
+    /// How many nodes the partition has.
     pub nodes: U32,
     /// Longest time limit in seconds, [`NONE_S`](super::NONE_S) if unlimited.
     pub max_time_s: U32,
     /// Time limit of a job that gives none, [`NONE_S`](super::NONE_S) if it is `max_time_s`.
     pub default_time_s: U32,
-    /// Running jobs.
+    /// How many jobs run in the partition.
     pub running_jobs: U32,
-    /// Pending jobs that are eligible.
+    /// How many of the partition's pending jobs are eligible.
     pub pending_jobs: U32,
     /// CPUs of the running jobs.
     pub running_cpus: U64,
     /// CPUs of the pending jobs that are eligible.
     pub pending_cpus: U64,
-    /// First of its records among the expected ends.
+    /// First of the partition's records among the expected ends.
     pub first_end: U32,
     /// How many of these records there are.
     pub ends: U32,
@@ -128,19 +128,20 @@ pub struct PartitionRecord {
     pub most_nodes: U32,
     /// Most CPUs of a job on each node, [`NONE_S`](super::NONE_S) for no such limit.
     pub most_cpus_per_node: U32,
-    /// Index of its quality of service, [`NO_RECORD`](super::NO_RECORD) if it has none.
+    /// Index of the partition's quality of service, [`NO_RECORD`](super::NO_RECORD) if it has none.
     pub qos: U32,
-    /// Nodes that take jobs now, [`NONE_S`](super::NONE_S) where nothing is known of the nodes.
+    /// How many of the partition's nodes take jobs now, [`NONE_S`](super::NONE_S) where nothing is
+    /// known of the nodes.
     pub usable_nodes: U32,
-    /// CPUs of the smallest of them.
+    /// CPUs of the smallest node that takes jobs now.
     pub least_node_cpus: U32,
-    /// CPUs of the largest of all its nodes.
+    /// CPUs of the largest of all the partition's nodes.
     pub most_node_cpus: U32,
-    /// First of its records among those of Slurm's own reservations.
+    /// First of the partition's records among those of Slurm's own reservations.
     pub first_slurm_reservation: U32,
     /// How many of these records there are.
     pub slurm_reservations: U32,
-    /// First of its records among the nodes whose CPUs jobs share.
+    /// First of the partition's records among the nodes whose CPUs jobs share.
     pub first_shared_node: U32,
     /// How many of these records there are.
     pub shared_nodes: U32,

@@ -37,9 +37,9 @@ pub const JOINT_RETRY: Seconds = Seconds(3_600);
 /// A log that is replayed beside others, on the clock that they have in common.
 #[derive(Debug, Clone, Copy)]
 pub struct JointLog<'a> {
-    /// Its jobs.
+    /// The log's jobs.
     pub jobs: &'a [Job],
-    /// Processors of its machine.
+    /// Processors of the log's machine.
     pub processors: u32,
 }
 

@@ -17,15 +17,15 @@ pub enum Origin {
 /// An option as it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// Its long name.
+    /// The option's long name.
     pub name: String,
     /// The option as its user wrote it.
     pub(super) written: String,
-    /// Its value.
+    /// The option's value; `None` where it was given none.
     pub value: Option<String>,
     /// The place at which the option was given.
     pub origin: Origin,
-    /// What it says; `None` where it is an option of a plugin.
+    /// What the option says; `None` where it is an option of a plugin.
     pub(super) says: Option<Says>,
 }
 

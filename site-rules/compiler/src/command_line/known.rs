@@ -307,20 +307,20 @@ impl<'n> Named<'n> {
 /// An option that a plugin of sbatch adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginOption {
-    /// Its long name, without the dashes.
+    /// The option's long name, without the dashes.
     pub name: String,
-    /// Whether it takes a value.
+    /// Whether the option takes a value.
     pub takes: Takes,
 }
 
 /// An option of sbatch, as help texts and completions need to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SbatchOption {
-    /// Its long name, without the dashes.
+    /// The option's long name, without the dashes.
     pub name: &'static str,
-    /// Its letter, where it has one.
+    /// The option's letter, where it has one.
     pub letter: Option<char>,
-    /// Whether it takes a value.
+    /// Whether the option takes a value.
     pub takes: Takes,
     /// Whether command lines with it are read. It says nothing that a job has no field for.
     pub is_evaluated: bool,

@@ -27,7 +27,7 @@ pub enum Constant {
 }
 
 impl Constant {
-    /// Its kind.
+    /// The kind of the constant.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {

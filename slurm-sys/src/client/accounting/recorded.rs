@@ -16,13 +16,13 @@ pub struct RecordedRun {
     pub job_id: JobId,
     /// The user's number.
     pub user_id: UserId,
-    /// When it was submitted, or put back into the queue.
+    /// When the job was submitted, or put back into the queue.
     pub submitted: i64,
-    /// When it started.
+    /// When the run started.
     pub started: i64,
-    /// When it ended; `None` while it goes on.
+    /// When the run ended; `None` while it goes on.
     pub ended: Option<i64>,
-    /// Its state.
+    /// The state of the run.
     pub state: JobState,
     /// The administrator's comment, which slurmdbd gets when the job ends, and with a change of its
     /// limit or begin.

@@ -24,12 +24,12 @@ const MEBIBYTE: i64 = 1 << 20;
 /// [`MOST_TEXT`] bytes, of those that name nodes and other jobs [`MOST_OF_LISTS`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DescribedJob {
-    /// Its number.
+    /// The job's number.
     pub job_id: JobId,
     /// The array's number and the task's, of a task of an array that has a number of its own;
     /// `None` for other jobs.
     pub task: Option<(JobId, u32)>,
-    /// What is known of its fields, by their names.
+    /// What is known of the job's fields, by their names.
     #[serde(with = "stored_fields")]
     pub fields: Vec<(&'static str, DescribedValue)>,
 }

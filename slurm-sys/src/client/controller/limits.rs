@@ -31,11 +31,11 @@ const DEFAULT_QOS: &str = "normal";
 /// A quality of service. Durations are seconds; `None` is no limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QosRecord {
-    /// Its number in Slurm.
+    /// Slurm's number of the quality of service.
     pub id: QosId,
-    /// Its name.
+    /// The name of the quality of service.
     pub name: String,
-    /// `OverPartQOS`: it goes before the partition's.
+    /// `OverPartQOS`: the quality of service goes before the partition's.
     pub over_partition_qos: bool,
     /// `PartitionTimeLimit`.
     pub over_partition_time: bool,
@@ -70,26 +70,26 @@ pub struct QosRecord {
 /// An association. Durations are seconds; `None` is no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssociationRecord {
-    /// Its number in slurmdbd.
+    /// The association's number in slurmdbd.
     pub id: u32,
-    /// Number of the association above it; 0 where there is none.
+    /// Number of the association above this one; 0 where there is none.
     pub parent: u32,
-    /// The user's number; `None` for that of an account, or where slurmctld's machine does not know
-    /// the user.
+    /// The user's number; `None` for the association of an account, or where slurmctld's machine
+    /// does not know the user.
     pub user_id: Option<UserId>,
-    /// The user's name; `None` for that of an account.
+    /// The user's name; `None` for the association of an account.
     pub user: Option<String>,
-    /// Whether it is an account's and not a user's.
+    /// Whether the association is an account's and not a user's.
     pub is_account: bool,
-    /// The account.
+    /// The association's account.
     pub account: String,
-    /// The one partition that it is about, if it is about one.
+    /// The one partition that the association is about, if it is about one.
     pub partition: Option<String>,
-    /// Whether it is that of the user's jobs that name no account.
+    /// Whether the association is the one of the user's jobs that name no account.
     pub is_default: bool,
     /// Number of the default quality of service, where one is set.
     pub default_qos: Option<QosId>,
-    /// Numbers of those that it may use.
+    /// Numbers of the qualities of service that jobs of the association may use.
     pub allowed_qos: Vec<QosId>,
     /// `MaxWall`, the accounts' above included.
     pub max_wall_seconds: Option<i64>,

@@ -5,47 +5,48 @@ use serde::{Deserialize, Serialize};
 /// Why a job waits, as far as it matters when it will start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PendingReason {
-    /// It waits for its turn, for nodes, or for its time to come.
+    /// The job waits for its turn, for nodes, or for its time to come.
     Resources,
-    /// It waits for nodes that are down or drained, or that others have reserved for themselves.
+    /// The job waits for nodes that are down or drained, or that others have reserved for
+    /// themselves.
     NodesAway,
-    /// It waits for nodes that are down, drained, or reserved for jobs in partitions of a higher
-    /// priority: slurmctld does not say which.
+    /// The job waits for nodes that are down, drained, or reserved for jobs in partitions of a
+    /// higher priority: slurmctld does not say which.
     NodesAwayOrInTurn,
-    /// Its user or an operator holds it, or it was put back into the queue too often.
+    /// The job's user or an operator holds the job, or it was put back into the queue too often.
     Held,
-    /// It waits for another job.
+    /// The job waits for another job.
     Dependency,
-    /// It waits for another job, in a way in which that can't end any more.
+    /// The job waits for another job, in a way in which that can't end any more.
     DependencyNeverSatisfied,
-    /// It waits for licences.
+    /// The job waits for licences.
     Licences,
-    /// It waits for a burst buffer, or its burst buffer failed.
+    /// The job waits for a burst buffer, or its burst buffer failed.
     BurstBuffer,
-    /// It waits for power, or for nodes to be allowed to be powered up.
+    /// The job waits for power, or for nodes to be allowed to be powered up.
     Power,
-    /// It waits for ports or channels that programs on several nodes speak over.
+    /// The job waits for ports or channels that programs on several nodes speak over.
     Channels,
-    /// It waits for another cluster of the federation.
+    /// The job waits for another cluster of the federation.
     Federation,
-    /// Its partition is down or takes no jobs.
+    /// The job's partition is down or takes no jobs.
     PartitionDown,
-    /// It asks for more nodes, time or memory than its partition allows.
+    /// The job asks for more nodes, time or memory than its partition allows.
     PartitionLimit,
-    /// It waits for its reservation.
+    /// The job waits for its reservation.
     Reservation,
-    /// Its reservation was deleted or is not valid any more.
+    /// The job's reservation was deleted or is not valid any more.
     ReservationGone,
-    /// As many tasks of its array run as may run at once.
+    /// As many tasks of the job's array run as may run at once.
     ArrayLimit,
-    /// A limit of its account, its user or its quality of service keeps it from starting.
+    /// A limit of the job's account, its user or its quality of service keeps it from starting.
     AccountLimit,
-    /// It may not run with its account, its quality of service, or in its partition.
+    /// The job may not run with its account, its quality of service, or in its partition.
     NotAllowed,
-    /// No nodes have what it asks for.
+    /// No nodes have what the job asks for.
     Constraints,
-    /// It waits for nothing but its turn. The reason is how its last run ended, after which it was
-    /// put back into the queue.
+    /// The job waits for nothing but its turn. The reason is how its last run ended, after which it
+    /// was put back into the queue.
     LastRunFailed,
     /// The headers of this release do not name the reason.
     NotKnown,

@@ -11,15 +11,16 @@ use job_types::tres;
 /// its present or next occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
-    /// Its name.
+    /// The reservation's name.
     pub name: String,
-    /// When it begins.
+    /// When the reservation begins.
     pub start: i64,
-    /// When it ends; `None` is never.
+    /// When the reservation ends; `None` is never.
     pub end: Option<i64>,
-    /// CPUs reserved, on all its nodes; `None` where slurmctld does not say.
+    /// CPUs reserved, on all the reservation's nodes; `None` where slurmctld does not say.
     pub cpus: Option<u32>,
-    /// Inclusive ranges of places in slurmctld's node table; none where it reserves no nodes.
+    /// Inclusive ranges of places in slurmctld's node table: the reservation's nodes; none where it
+    /// reserves no nodes.
     pub node_ranges: Vec<(usize, usize)>,
 }
 

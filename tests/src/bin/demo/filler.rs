@@ -7,10 +7,10 @@ use std::time::Duration;
 /// Somebody without a past, whose jobs are expected to run to their time limits.
 const USER: &str = "games";
 
-/// Its time limit in minutes.
+/// The job's time limit in minutes.
 const LIMIT_MINUTES: i64 = 4;
 
-/// How long before its time limit it is done, in seconds.
+/// How long before its time limit the job is done, in seconds.
 const DONE_BEFORE_S: i64 = 5;
 
 /// How many jobs a burst has, and how long each of them runs, in seconds.
@@ -20,7 +20,7 @@ const BURST_S: i64 = 5;
 /// The job, as it runs.
 #[derive(Debug)]
 pub(crate) struct Filler {
-    /// When its time limit ends it, in Unix seconds.
+    /// When its time limit ends the job, in Unix seconds.
     pub(crate) ends_by: i64,
 }
 

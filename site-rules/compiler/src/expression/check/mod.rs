@@ -32,9 +32,9 @@ pub struct Names<'n> {
 /// What expressions can name of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableNames {
-    /// Its name.
+    /// The table's name.
     pub name: String,
-    /// Its columns beside the key.
+    /// The table's columns beside the key.
     pub columns: Vec<(String, Kind)>,
     /// Columns in which not every row has a value.
     pub sparse: Vec<SparseColumn>,
@@ -43,13 +43,14 @@ pub struct TableNames {
 /// A column in which not every row has a value: a table of its own, with one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SparseColumn {
-    /// Its name.
+    /// The column's name.
     pub name: String,
-    /// The kind of its values.
+    /// The kind of the column's values.
     pub kind: Kind,
     /// The place of the column's table among the tables.
     pub table: u16,
-    /// Whether its values are names that Slurm compares without regard to case, in small letters.
+    /// Whether the column's values are names that Slurm compares without regard to case, in small
+    /// letters.
     pub is_caseless: bool,
 }
 
