@@ -150,7 +150,7 @@ impl Compared<'_> {
 
 impl Policy for Compared<'_> {
     fn submit(&mut self, index: JobIndex, job: &Job, cluster: &Machines) -> Submitted {
-        if index % self.every == 0 {
+        if index.is_multiple_of(self.every) {
             self.compare(cluster);
         }
         let MadeUp { delay, hold, .. } = self.jobs[index as usize];
