@@ -304,8 +304,8 @@ pub struct Forecast {
     pub deadline_probability: Option<f64>,
 }
 
-/// The method whose forecasts of waits are in force in a partition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+/// The method whose forecasts of waits are in force in a partition. The later ones know more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "lowercase")]
 pub enum WaitSource {

@@ -88,10 +88,13 @@ impl Compared<'_> {
             QueuedJob { started: Some(record.start.0), node_ranges, admin_comment, ..described(job, processors, JobState::Running) }
         });
         let mut jobs: Vec<QueuedJob> = running.collect();
-        let pending = (0..).zip(queue_of(machines)).map(|(place, job)| QueuedJob {
+        // The queue is read from the machines and not by `queue_of`, which is what is tested.
+        let waiting = machines.waiting().iter().map(|entry| (now, entry.job, entry.processors));
+        let deferred = machines.deferred().map(|(eligible, job)| (eligible, job, machines.job(job).processors));
+        let pending = (0..).zip(waiting.chain(deferred)).map(|(place, (eligible, job, processors))| QueuedJob {
             priority: 1_000_000 - place,
-            eligible: Some(job.eligible.0),
-            ..described(job.job, job.processors, JobState::Pending)
+            eligible: Some(eligible.0),
+            ..described(job, processors, JobState::Pending)
         });
         jobs.extend(pending);
         let last = processors as usize - 1;

@@ -5,11 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use anyhow::Context;
+use job_types::record::WaitSource;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::queuecastd::SOON;
-use super::status::WaitSource;
 use crate::private_cluster::PrivateCluster;
 
 /// What `queuecast predict` has answered about a partition.

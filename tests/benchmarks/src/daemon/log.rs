@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::private_cluster::PrivateCluster;
@@ -102,16 +102,8 @@ fn entries(bytes: &[u8], from: Place) -> (Vec<Entry>, Place) {
 
 /// The milliseconds of a duration as Rust's `Debug` writes it, such as 1.5s, 1.5ms, 1.5µs or 1.5ns.
 fn milliseconds(duration: &str) -> Option<f64> {
-    let unit_at = duration.find(|character: char| !character.is_ascii_digit() && character != '.')?;
-    let (number, unit) = duration.split_at(unit_at);
-    let unit_ms = match unit {
-        "s" => 1_000.0,
-        "ms" => 1.0,
-        "µs" => 1e-3,
-        "ns" => 1e-6,
-        _ => return None,
-    };
-    Some(number.parse::<f64>().ok()? * unit_ms)
+    let duration: SignedDuration = duration.parse().ok()?;
+    Some(duration.as_secs_f64() * 1_000.0)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, bail, ensure};
+use job_types::record::WaitSource;
 use serde::Serialize;
 
 use super::asking::{Answer, Asking};
@@ -11,7 +12,6 @@ use super::log::Log;
 use super::queuecastd::{IN_AN_HOUR, PUBLISHED, Queuecastd, SOON};
 use super::site::PARTITIONS;
 use super::size::MILLION;
-use super::status::WaitSource;
 use crate::statistics::rounded;
 
 #[derive(Debug, Default, Serialize)]

@@ -3,23 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
+use job_types::record::WaitSource;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::private_cluster::PrivateCluster;
-
-/// What forecasts of waits are from. The later ones know more.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum WaitSource {
-    /// Nothing is known.
-    #[serde(rename = "none")]
-    Nothing,
-    /// The waits of the job's class.
-    Qbets,
-    /// Trees, and recent waits.
-    Blended,
-}
 
 /// What the waits of a partition are forecast from, and the reason for that.
 #[derive(Debug, Deserialize)]
