@@ -53,7 +53,7 @@ pub(crate) struct Placing {
     is_complete: bool,
 }
 
-/// Places the jobs of what stands.
+/// Places the waiting jobs in what an occupancy leaves free.
 impl<'s> From<&Occupancy<'s>> for Pass<'s> {
     fn from(occupancy: &Occupancy<'s>) -> Self {
         let setting = &occupancy.setting;

@@ -15,7 +15,7 @@ pub struct LeastGain {
     pub time: Seconds,
 }
 
-/// What the site wants of every change.
+/// The least gain that a policy wants of every change.
 impl From<&Policy> for LeastGain {
     fn from(policy: &Policy) -> Self {
         LeastGain { part: policy.min_gain, time: policy.min_gain_time }

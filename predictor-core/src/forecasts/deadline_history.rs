@@ -43,7 +43,7 @@ pub struct Ratios {
     counts: [f32; CLASSES],
 }
 
-/// Ratios that were counted so often; what is no count is none.
+/// The ratios with these counts by class. A count that is not finite, or below 0, counts as 0.
 impl From<[f32; CLASSES]> for Ratios {
     fn from(counts: [f32; CLASSES]) -> Self {
         Ratios { counts: counts.map(|count| if count.is_finite() { count.max(0.0) } else { 0.0 }) }

@@ -21,7 +21,7 @@ impl Default for Levels {
     }
 }
 
-/// The levels as they were published.
+/// The corrected levels, one for each knot, as a snapshot has them.
 impl From<[f64; KNOTS.len()]> for Levels {
     fn from(corrected: [f64; KNOTS.len()]) -> Self {
         Levels { corrected }

@@ -24,7 +24,7 @@ pub enum Fact {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts(Vec<Fact>);
 
-/// One alone.
+/// The facts that are known where this one holds.
 impl From<Fact> for Facts {
     fn from(fact: Fact) -> Self {
         Facts(vec![fact])
