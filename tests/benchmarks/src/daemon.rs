@@ -80,7 +80,8 @@ pub(crate) struct Arguments {
     size: SizeArguments,
 
     /// Make the private cluster in DIRECTORY, where it stays, stopped. Where one is already, the
-    /// ended jobs in its slurmdbd are taken as they are, and must be N.
+    /// ended jobs in its slurmdbd are taken as they are, and must be N; otherwise DIRECTORY has to
+    /// be new or empty.
     #[arg(long, value_name = "DIRECTORY")]
     keep: Option<PathBuf>,
 
