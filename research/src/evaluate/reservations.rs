@@ -184,7 +184,7 @@ impl PointName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Follow {
-    /// Nothing: it stays as it was given, as in the publication.
+    /// Nothing: it stays as it was given.
     Nothing,
     /// The padding of the time limit, which shrinks.
     Limit,
@@ -228,8 +228,9 @@ Keys of --format json (one object for one LOG, one share and one probability; fo
                      reservations that were asked for, that were given, and of these those whose job
                      had its nodes by the reserved time
   mean_predicted     mean probability that was forecast for those given
-  kept_part, kept_standard_error
-                     kept over accepted
+  kept_part, reserved_times, kept_standard_error
+                     kept over accepted; for how many different times they were; and the standard error of
+                     that part, which clusters by reserved time (null where all are for one)
   required_processor_hours, used_processor_hours, cost_ratio
                      of the jobs with reservations: what they ran, what they had their processors
                      for, and the second over the first (table 3)

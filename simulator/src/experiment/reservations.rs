@@ -368,6 +368,7 @@ mod tests {
     #[test]
     fn reservations_by_hand() {
         let asked = |answer| Answer { job: 0, at: UnixTime(3_600), answer };
+        let asked_later = |answer| Answer { at: UnixTime(3_600 + 86_400), ..asked(answer) };
         let record = |start, end, held, processors| Record {
             start: UnixTime(start),
             end: UnixTime(end),
@@ -379,14 +380,15 @@ mod tests {
         let reservations = [
             (asked(Ok(0.9)), record(-3_600, 7_200, 7_200, 1)),
             (asked(Ok(0.6)), record(3_600, 7_200, 0, 2)),
-            (asked(Ok(0.6)), record(3_601, 7_201, 0, 3)),
+            (asked_later(Ok(0.6)), record(3_601 + 86_400, 7_201 + 86_400, 0, 3)),
             (asked(Err(Refusal::NoWaits)), record(0, 3_600, 0, 1)),
         ];
         let found = outcome_of(&reservations);
         assert_eq!((found.requested, found.accepted, found.kept), (4, 3, 2));
         assert_eq!((found.required_processor_hours, found.used_processor_hours, found.cost_ratio), (6.0, 8.0, Some(8.0 / 6.0)));
         assert!((found.mean_predicted.unwrap() - 0.7).abs() < 1e-12);
-        assert!((found.kept_standard_error.unwrap() - (2.0_f64 / 27.0).sqrt()).abs() < 1e-12);
+        // Two thirds are kept: the first time is above that by two thirds, the other as far below.
+        assert!((found.kept_standard_error.unwrap() - (2.0_f64 * 2.0 * (4.0 / 9.0)).sqrt() / 3.0).abs() < 1e-12);
         assert_eq!(outcome_of(&[]), Reservations::default());
     }
 

@@ -53,12 +53,12 @@ struct Figures {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let replays = Replays::new(&arguments.replays, "forecasts")?;
-    for log in &replays.logs {
+    for log in &replays.logs.paths {
         for what in [WAITS, RUN_TIMES] {
             replays.show(log, what, &[what])?;
         }
     }
-    if let Some(model) = &replays.model {
+    if let Some(model) = &replays.logs.model {
         check(&replays, model)?;
         eprintln!("ci/bench-forecasts: still measures what it says");
     }
@@ -76,7 +76,7 @@ fn check(replays: &Replays, model: &ModelLog) -> anyhow::Result<()> {
 
 /// The figures of the model's workload, of all its jobs and with every method and probability.
 fn checked_figures(replays: &Replays, what: &str, methods: &[&str]) -> anyhow::Result<Figures> {
-    let figures = replays.figures::<Figures>(&[what])?.pop().context("there are no figures")?;
+    let figures = replays.logs.figures::<Figures>(&replays.logs.paths, &[what])?.pop().context("there are no figures")?;
     let Figures { from, to, test_jobs, .. } = figures;
     ensure!(test_jobs == EVALUATED, "{what}: {test_jobs} of the jobs {from} to {to} were forecast, not {EVALUATED}");
     for method in methods {

@@ -3,13 +3,17 @@
 //! Each `ci/bench-*` builds this program and runs one of its commands.
 
 mod daemon;
+mod deadlines;
+mod evaluated;
 mod failure;
 mod forecasts;
 mod format;
 mod log;
 mod molding;
+mod page;
 mod private_cluster;
 mod replays;
+mod reservations;
 mod rules;
 mod sdiag;
 mod signals;
@@ -42,8 +46,10 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Benchmark {
     Daemon(daemon::Arguments),
+    Deadlines(deadlines::Arguments),
     Forecasts(forecasts::Arguments),
     Molding(molding::Arguments),
+    Reservations(reservations::Arguments),
     Rules(rules::Arguments),
     Simulator(simulator::Arguments),
     Submit(submit::Arguments),
@@ -56,8 +62,10 @@ impl Benchmark {
     fn script(&self) -> &'static str {
         match self {
             Benchmark::Daemon(_) => daemon::SCRIPT,
+            Benchmark::Deadlines(_) => deadlines::SCRIPT,
             Benchmark::Forecasts(_) => "ci/bench-forecasts",
             Benchmark::Molding(_) => "ci/bench-molding",
+            Benchmark::Reservations(_) => reservations::SCRIPT,
             Benchmark::Rules(_) => rules::SCRIPT,
             Benchmark::Simulator(_) | Benchmark::Resident(_) => "ci/bench-simulator",
             Benchmark::Submit(_) => submit::SCRIPT,
@@ -67,8 +75,10 @@ impl Benchmark {
     fn run(&self) -> Outcome {
         match self {
             Benchmark::Daemon(arguments) => daemon::run(arguments),
+            Benchmark::Deadlines(arguments) => deadlines::run(arguments),
             Benchmark::Forecasts(arguments) => forecasts::run(arguments),
             Benchmark::Molding(arguments) => molding::run(arguments),
+            Benchmark::Reservations(arguments) => reservations::run(arguments),
             Benchmark::Rules(arguments) => rules::run(arguments),
             Benchmark::Simulator(arguments) => simulator::run(arguments),
             Benchmark::Submit(arguments) => submit::run(arguments),

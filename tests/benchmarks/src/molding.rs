@@ -84,17 +84,17 @@ impl Changed {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let replays = Replays::new(&arguments.replays, "molding")?;
     let (molding, deferral) = if arguments.quick { ("best", "best") } else { ("paper,best", "paper,begin-time,best") };
-    for log in &replays.logs {
+    for log in &replays.logs.paths {
         replays.show(log, "molding", &["molding", "--policy", molding])?;
         replays.show(log, "deferral", &["deferral", "--policy", deferral])?;
     }
     let mut parts = String::new();
     for (title, options) in PARTS {
-        parts += &format!("== {title}\n{}", replays.evaluate(&replays.logs, &part(options))?);
+        parts += &format!("== {title}\n{}", replays.logs.evaluate(&replays.logs.paths, &part(options))?);
     }
     print!("{parts}");
     fs::write(replays.common_file("parts.txt"), parts)?;
-    if let Some(model) = &replays.model {
+    if let Some(model) = &replays.logs.model {
         check(&replays, model, molding, deferral)?;
         eprintln!("ci/bench-molding: still measures what it says");
     }
@@ -107,19 +107,19 @@ fn part<'a>(options: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn check(replays: &Replays, model: &ModelLog, molding: &str, deferral: &str) -> anyhow::Result<()> {
-    let molded = replays.figures(&["molding", "--policy", molding])?;
+    let molded = replays.logs.figures(&replays.logs.paths, &["molding", "--policy", molding])?;
     check_policies(model, "molding", &molded, molding)?;
     let smaller = find(&molded, "work-conserving", "best").map(|replay| replay.changed.smaller);
     ensure!(smaller > Some(0), "molding: no job was made smaller");
 
-    let deferred = replays.figures(&["deferral", "--policy", deferral])?;
+    let deferred = replays.logs.figures(&replays.logs.paths, &["deferral", "--policy", deferral])?;
     check_policies(model, "deferral", &deferred, deferral)?;
     for policy in ["paper", "begin-time"] {
         let jobs = find(&deferred, "work-conserving", policy).map(|replay| replay.changed.deferred);
         ensure!(jobs > Some(0), "deferral: '{policy}' deferred no job");
     }
     for (title, options) in PARTS {
-        let replayed: Vec<Replay> = replays.figures(&part(options))?;
+        let replayed: Vec<Replay> = replays.logs.figures(&replays.logs.paths, &part(options))?;
         let changed = find(&replayed, "work-conserving", "best").map(|replay| replay.changed.all());
         ensure!(changed > Some(0), "parts: nothing was changed in '{title}'");
     }

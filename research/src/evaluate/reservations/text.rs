@@ -22,7 +22,9 @@ pub(super) fn report(reports: &[ReservationReport]) -> String {
     lines.heading("By time from the submission to the reserved time");
     lines.table(&classes(reports, |report| &report.found.by_time_ahead));
     lines.plain("");
-    lines.plain("kept: the part of those given whose job had its nodes by the reserved time, and its standard error");
+    lines.plain(
+        "kept: the part of those given whose job had its nodes by the reserved time, and its standard error, clustered by reserved time",
+    );
     lines.plain("cost: processor hours that their jobs had their nodes for over those that they ran");
     if reports.iter().any(|report| report.share.is_none()) {
         lines.plain("own jobs: requested counts each time that one was asked for, and the others are all jobs of the log");
