@@ -12,12 +12,13 @@ use super::policies::{NamedMethod, PolicyArguments, Question};
 /// Replay a log with molding in front of the scheduler and without, and show what it does to
 /// response times.
 ///
-/// The log is replayed under EASY backfilling. Jobs before --from are the history, from there to
-/// --to each may get another size when it is submitted; no job follows. Figures are over the jobs
-/// that may be changed. What a job runs at another size is in no log, so that there are two
-/// protocols: by the one of Hariharan et al. a job gets one of its user's own run times at that
-/// size, which makes it another job; by the work-conserving one it does the same computation, along
-/// a speed-up curve. Only the second says what molding would do to a site.
+/// The log is replayed under EASY backfilling, or under what --scheduler says. Jobs before --from
+/// are the history, from there to --to each may get another size when it is submitted; no job
+/// follows. Figures are over the jobs that may be changed. What a job runs at another size is in no
+/// log, so that there are two protocols: by the one of Hariharan et al. a job gets one of its
+/// user's own run times at that size, which makes it another job; by the work-conserving one it
+/// does the same computation, along a speed-up curve. Only the second says what molding would do to
+/// a site.
 ///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
 /// what is asked for.
@@ -54,6 +55,8 @@ Examples:
       the policy of Hariharan et al. beside the default
   queuecast evaluate molding LOG --protocol work-conserving --adoption 0.1
       if one job in ten uses it
+  queuecast evaluate molding LOG --protocol work-conserving --adoption 0.5 --scheduler slurm
+      if half of the jobs use it, under Slurm's schedulers with their defaults
   queuecast evaluate molding LOG --protocol work-conserving --refresh 5m --without claims
       if all decide from a state of up to five minutes ago, whatever was decided since
   queuecast evaluate molding LOG --protocol work-conserving --min-gain-time 0s
@@ -66,7 +69,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
   remarks            what was left out of the log, or taken as not known: list of records (how many; null
                      where it is about the log as a whole) and what
   from, to           which jobs may be changed
-  protocol, policy, speedup, adoption, refresh_s, without, first_runs,
+  protocol, policy, speedup, adoption, scheduler, refresh_s, without, first_runs,
   min_gain, min_gain_time_s
                      how; speedup is null for their protocol
   baseline, ours     without and with the policy: mean_wait_s, mean_run_s, mean_response_s,

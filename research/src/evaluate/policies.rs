@@ -20,7 +20,8 @@ use predictor_core::decisions::LeastGain;
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
-use simulator::experiment::{Ablations, Comparison, Method, Options, Protocol, SpeedUpModel, compare};
+use simulator::engine::Scheduler;
+use simulator::experiment::{Ablations, Comparison, Method, Options, Protocol, SpeedUpModel, compare_under, easy, slurm_defaults};
 use simulator::remarks::Remarks;
 use simulator::workload::{BadRecords, Rules, Workload};
 use slurm_conf::duration::DAY_SECONDS;
@@ -46,6 +47,10 @@ pub(super) struct PolicyArguments {
     /// The part of the jobs that may be changed, drawn job by job: 0 to 1.
     #[arg(long, value_name = "PART", default_value_t = 1.0, value_parser = part)]
     adoption: f64,
+
+    /// The scheduler under which the log is replayed.
+    #[arg(long, value_enum, default_value_t)]
+    scheduler: SchedulerName,
 
     /// How old the state gets that the default decides from: as a snapshot that is published so
     /// often, by the daemon every 30s. With 0 it sees the present.
@@ -97,6 +102,26 @@ impl ProtocolName {
         match self {
             Self::Paper => "paper",
             Self::WorkConserving => "work-conserving",
+        }
+    }
+}
+
+/// Schedulers of the replays, first come, first served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum SchedulerName {
+    /// EASY backfilling.
+    #[default]
+    Easy,
+    /// Slurm's two schedulers with their defaults.
+    Slurm,
+}
+
+impl SchedulerName {
+    fn scheduler(self) -> Scheduler {
+        match self {
+            Self::Easy => easy(),
+            Self::Slurm => slurm_defaults(),
         }
     }
 }
@@ -188,6 +213,7 @@ pub(super) struct PolicyReport {
     /// The speed-up curve of the work-conserving protocol; `None` under the other one.
     speedup: Option<SpeedUpName>,
     adoption: f64,
+    scheduler: SchedulerName,
     refresh_s: i64,
     without: Vec<Part>,
     first_runs: bool,
@@ -338,7 +364,7 @@ impl PolicyArguments {
             seed: self.common.seed,
         };
         let Workload { jobs, processors, .. } = &log.workload;
-        let found = compare(jobs, *processors, &options)?;
+        let found = compare_under(&|| self.scheduler.scheduler(), jobs, *processors, &options, &|_, _| ())?;
         let published = log.published.map(|published| {
             let minutes = (question.published)(published);
             PublishedOutcomes {
@@ -354,6 +380,7 @@ impl PolicyArguments {
             policy: policy.name,
             speedup: (protocol == ProtocolName::WorkConserving).then_some(self.speedup),
             adoption: self.adoption,
+            scheduler: self.scheduler,
             refresh_s: self.refresh.0,
             without: self.without.clone(),
             first_runs: self.first_runs,

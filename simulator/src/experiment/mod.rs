@@ -58,7 +58,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use self::progress::Shown;
-use crate::engine::backfill::Easy;
+use crate::engine::backfill::{Easy, Slurm, SlurmParameters};
 use crate::engine::estimates::Requested;
 use crate::engine::order::FirstCome;
 use crate::engine::policy::AsSubmitted;
@@ -228,6 +228,13 @@ impl ResponseChange {
 #[must_use]
 pub fn easy() -> Scheduler {
     Scheduler { order: Box::new(FirstCome), backfill: Box::new(Easy::default()), estimates: Box::new(Requested) }
+}
+
+/// Slurm's two schedulers with their defaults, first come, first served.
+#[must_use]
+pub fn slurm_defaults() -> Scheduler {
+    let backfill = Box::new(Slurm::new(SlurmParameters::default()));
+    Scheduler { order: Box::new(FirstCome), backfill, estimates: Box::new(Requested) }
 }
 
 /// Replays `jobs` with and without the policy.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::failure::Outcome;
 use crate::log::{EVALUATED, ModelLog, expect_figure};
-use crate::replays::{self, Replays};
+use crate::replays::{ReplayArguments, Replays};
 use crate::swf;
 
 /// Hold the forecasts against workload logs, and print the tables of docs/forecasts.md with a
@@ -25,7 +25,7 @@ use crate::swf;
 #[command(override_usage = "ci/bench-forecasts [--output DIRECTORY] [LOG]...\n       ci/bench-forecasts --check")]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    replays: replays::Arguments,
+    replays: ReplayArguments,
 }
 
 /// What is forecast, as `queuecast evaluate` and its keys name it.

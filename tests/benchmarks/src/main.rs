@@ -64,7 +64,7 @@ impl Benchmark {
             Benchmark::Daemon(_) => daemon::SCRIPT,
             Benchmark::Deadlines(_) => deadlines::SCRIPT,
             Benchmark::Forecasts(_) => "ci/bench-forecasts",
-            Benchmark::Molding(_) => "ci/bench-molding",
+            Benchmark::Molding(_) => molding::SCRIPT,
             Benchmark::Reservations(_) => reservations::SCRIPT,
             Benchmark::Rules(_) => rules::SCRIPT,
             Benchmark::Simulator(_) | Benchmark::Resident(_) => "ci/bench-simulator",

@@ -1,6 +1,9 @@
 //! `ci/bench-molding`: molding and deferral in front of the scheduler, replayed.
 
+mod adoptions;
+
 use std::fs;
+use std::num::NonZeroU64;
 
 use anyhow::{Context, ensure};
 use clap::Args;
@@ -8,7 +11,7 @@ use serde::Deserialize;
 
 use crate::failure::Outcome;
 use crate::log::{EVALUATED, ModelLog, expect_figure};
-use crate::replays::{self, Replays};
+use crate::replays::{ReplayArguments, Replays};
 use crate::swf;
 
 /// Replay workload logs with molding and deferral in front of the scheduler, and print the tables
@@ -22,15 +25,34 @@ use crate::swf;
 /// Exit status: 0 if all logs could be replayed, and --check found what it should; 1 if not; 2 for
 /// wrong usage.
 #[derive(Debug, Args)]
-#[command(override_usage = "ci/bench-molding [--output DIRECTORY] [--quick] [LOG]...\n       ci/bench-molding --check")]
+#[command(
+    override_usage = "ci/bench-molding [--output DIRECTORY] [--quick] [LOG]...\n       ci/bench-molding --adoptions [--draws N] [--publish] [LOG]...\n       ci/bench-molding --check"
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    replays: replays::Arguments,
+    replays: ReplayArguments,
 
     /// Replay the default policy alone, which takes some seconds for each log.
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with_all = ["check", "adoptions"])]
     quick: bool,
+
+    /// Replay the default alone, under EASY and under Slurm's schedulers and with 10, 50 and 100 %
+    /// of the jobs using it, and print what becomes of all jobs and of those of the others. A log
+    /// takes three minutes of processor time.
+    #[arg(long, conflicts_with = "check")]
+    adoptions: bool,
+
+    /// With --adoptions: how many draws of users and of curves of speed-up each has.
+    #[arg(long, value_name = "N", default_value = "5", requires = "adoptions")]
+    draws: NonZeroU64,
+
+    /// With --adoptions: store the figures with the commit that is checked out, in docs/figures,
+    /// and draw the table of the page from them.
+    #[arg(long, requires = "adoptions")]
+    publish: bool,
 }
+
+pub(crate) const SCRIPT: &str = "ci/bench-molding";
 
 /// The protocols of the replays.
 const PROTOCOLS: [&str; 2] = ["paper", "work-conserving"];
@@ -83,6 +105,9 @@ impl Changed {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let replays = Replays::new(&arguments.replays, "molding")?;
+    if arguments.adoptions {
+        return by_adoption(&replays, arguments);
+    }
     let (molding, deferral) = if arguments.quick { ("best", "best") } else { ("paper,best", "paper,begin-time,best") };
     for log in &replays.logs.paths {
         replays.show(log, "molding", &["molding", "--policy", molding])?;
@@ -96,7 +121,17 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     fs::write(replays.common_file("parts.txt"), parts)?;
     if let Some(model) = &replays.logs.model {
         check(&replays, model, molding, deferral)?;
-        eprintln!("ci/bench-molding: still measures what it says");
+        eprintln!("{SCRIPT}: still measures what it says");
+    }
+    Ok(Vec::new())
+}
+
+fn by_adoption(replays: &Replays, arguments: &Arguments) -> Outcome {
+    let draws = adoptions::replay(&replays.logs, arguments.draws.get())?;
+    println!("{}", adoptions::table(&draws));
+    if arguments.publish {
+        adoptions::PAGE.publish(draws, adoptions::of_page)?;
+        eprintln!("{SCRIPT}: {} and {} are new", adoptions::PAGE.figures, adoptions::PAGE.text);
     }
     Ok(Vec::new())
 }
@@ -118,6 +153,7 @@ fn check(replays: &Replays, model: &ModelLog, molding: &str, deferral: &str) -> 
         let jobs = find(&deferred, "work-conserving", policy).map(|replay| replay.changed.deferred);
         ensure!(jobs > Some(0), "deferral: '{policy}' deferred no job");
     }
+    adoptions::check(&adoptions::replay(&replays.logs, 1)?)?;
     for (title, options) in PARTS {
         let replayed: Vec<Replay> = replays.logs.figures(&replays.logs.paths, &part(options))?;
         let changed = find(&replayed, "work-conserving", "best").map(|replay| replay.changed.all());

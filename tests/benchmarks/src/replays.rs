@@ -11,7 +11,7 @@ use crate::evaluated::{EvaluatedLogs, LogArguments};
 use crate::log::FROM;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ReplayArguments {
     #[command(flatten)]
     logs: LogArguments,
 
@@ -31,7 +31,7 @@ impl Replays {
     /// # Errors
     ///
     /// As [`EvaluatedLogs::new`], or where the files have no place.
-    pub(crate) fn new(arguments: &Arguments, benchmark: &str) -> anyhow::Result<Replays> {
+    pub(crate) fn new(arguments: &ReplayArguments, benchmark: &str) -> anyhow::Result<Replays> {
         let logs = EvaluatedLogs::new(&arguments.logs, &[], &["--from", &FROM.to_string()])?;
         let in_project = || project().join("target").join(benchmark);
         let output = logs.scratch().map(Path::to_owned).or_else(|| arguments.output.clone()).unwrap_or_else(in_project);

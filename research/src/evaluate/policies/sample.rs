@@ -2,7 +2,7 @@
 
 use simulator::experiment::{Changed, Comparison, ReplayOutcome, ResponseChange, WorkClass};
 
-use super::{PolicyReport, ProtocolName, PublishedOutcome, PublishedOutcomes, ReplayedJobs, SpeedUpName};
+use super::{PolicyReport, ProtocolName, PublishedOutcome, PublishedOutcomes, ReplayedJobs, SchedulerName, SpeedUpName};
 
 fn outcome(wait_minutes: f64, run_minutes: f64, p95_minutes: f64, rest: f64) -> ReplayOutcome {
     ReplayOutcome {
@@ -32,6 +32,7 @@ pub(super) fn reports() -> Vec<PolicyReport> {
         policy: "best",
         speedup: Some(SpeedUpName::Downey),
         adoption: 1.0,
+        scheduler: SchedulerName::Easy,
         refresh_s: 0,
         without: Vec::new(),
         first_runs: false,

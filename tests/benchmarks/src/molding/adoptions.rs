@@ -1,0 +1,173 @@
+//! What molding does by scheduler and by how many use it: to all jobs, and to those of the others.
+
+use std::collections::BTreeMap;
+
+use anyhow::ensure;
+use serde::{Deserialize, Serialize};
+
+use crate::evaluated::EvaluatedLogs;
+use crate::log::EVALUATED;
+use crate::page::{NamedTable, Page, Stored, markdown, title};
+
+pub(super) const PAGE: Page = Page { text: "docs/molding.md", figures: "docs/figures/molding.json" };
+
+/// The schedulers, by the names that `queuecast evaluate molding` has for them.
+const SCHEDULERS: [&str; 2] = ["easy", "slurm"];
+
+/// The parts of the jobs that use it.
+const ADOPTIONS: [f64; 3] = [0.1, 0.5, 1.0];
+
+/// The logs in the order of the table, by the beginnings of their files' names.
+const LOGS: [&str; 10] = ["SDSC-SP2", "SDSC-BLUE", "HPC2N", "CEA-Curie", "SDSC-Par", "DAS2", "KTH-SP2", "SDSC-DS", "CTC-SP2", "RICC"];
+
+/// What was found on one log under one scheduler, with one draw of users and curves of speed-up.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Draw {
+    log: String,
+    scheduler: String,
+    adoption: f64,
+    /// Put in by the benchmark: the report does not tell it.
+    #[serde(default)]
+    seed: u64,
+    baseline: Responses,
+    ours: Responses,
+    others: Others,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Responses {
+    mean_response_s: f64,
+    p95_response_s: f64,
+}
+
+/// The jobs of those who don't use it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Others {
+    jobs: u64,
+    baseline_response_s: f64,
+    response_s: f64,
+}
+
+impl Draw {
+    fn rounded(mut self) -> Self {
+        let round = |figure: &mut f64| *figure = figure.round();
+        for responses in [&mut self.baseline, &mut self.ours] {
+            round(&mut responses.mean_response_s);
+            round(&mut responses.p95_response_s);
+        }
+        round(&mut self.others.baseline_response_s);
+        round(&mut self.others.response_s);
+        self
+    }
+}
+
+/// Replays all logs under each scheduler, with each adoption and so many draws.
+///
+/// # Errors
+///
+/// Where `queuecast evaluate` fails.
+pub(super) fn replay(logs: &EvaluatedLogs, draws: u64) -> anyhow::Result<Vec<Draw>> {
+    let mut found = Vec::new();
+    for (scheduler, adoption) in SCHEDULERS.into_iter().flat_map(|scheduler| ADOPTIONS.map(|adoption| (scheduler, adoption))) {
+        for seed in 1..=draws {
+            let [part, seed_text] = [adoption.to_string(), seed.to_string()];
+            let how = ["molding", "--protocol", "work-conserving", "--scheduler", scheduler, "--adoption", &part, "--seed", &seed_text];
+            let of_logs = logs.figures::<Draw>(&logs.paths, &how)?;
+            found.extend(of_logs.into_iter().map(|draw| Draw { seed, ..draw }.rounded()));
+        }
+    }
+    Ok(found)
+}
+
+/// The table with the line that says what it was measured on.
+pub(super) fn of_page(stored: &Stored<Draw>) -> Vec<NamedTable> {
+    let measured = format!("\nMeasured on commit {} by `ci/bench-molding --adoptions --publish`.\n", stored.commit);
+    vec![("molding adoptions", table(&stored.logs) + &measured)]
+}
+
+/// One row for each log and adoption: what becomes of the mean and the 95th percentile of the
+/// responses of all jobs and of the mean of those who don't use it, in per cent, as the mean over
+/// the draws with their range. What rises by more than two standard errors of the draws is bold.
+pub(super) fn table(draws: &[Draw]) -> String {
+    let headings =
+        ["log", "use it", "EASY: mean", "95th percentile", "mean of the others", "Slurm: mean", "95th percentile", "mean of the others"];
+    let place = |log: &str| LOGS.iter().position(|beginning| log.starts_with(beginning)).unwrap_or(LOGS.len());
+    let mut rows: BTreeMap<(usize, &str, u64), Vec<&Draw>> = BTreeMap::new();
+    for draw in draws {
+        let percent = (draw.adoption * 100.0).round() as u64;
+        rows.entry((place(&draw.log), &draw.log, percent)).or_default().push(draw);
+    }
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|((_, log, percent), draws)| {
+            let mut cells = vec![title(log).to_owned(), format!("{percent} %")];
+            for scheduler in SCHEDULERS {
+                let under = || draws.iter().filter(|draw| draw.scheduler == scheduler);
+                let changes = |of: fn(&Draw) -> Option<f64>| under().filter_map(|draw| of(draw)).collect::<Vec<f64>>();
+                cells.push(cell(&changes(|draw| change(draw.baseline.mean_response_s, draw.ours.mean_response_s))));
+                cells.push(cell(&changes(|draw| change(draw.baseline.p95_response_s, draw.ours.p95_response_s))));
+                cells.push(cell(&changes(|draw| {
+                    let others = draw.others;
+                    (others.jobs > 0).then_some(())?;
+                    change(others.baseline_response_s, others.response_s)
+                })));
+            }
+            cells
+        })
+        .collect();
+    markdown(&headings, 2, &rows)
+}
+
+/// The per cent by which a figure changes; `None` where there was none.
+fn change(from: f64, to: f64) -> Option<f64> {
+    (from > 0.0).then(|| 100.0 * (to / from - 1.0))
+}
+
+/// The mean over the draws, with the least and the greatest.
+fn cell(changes: &[f64]) -> String {
+    let count = changes.len() as f64;
+    if changes.is_empty() {
+        return "-".to_owned();
+    }
+    let mean = changes.iter().sum::<f64>() / count;
+    let (least, most) = changes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (least.min(*one), most.max(*one)));
+    let variance = changes.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let text = format!("{mean:+.1} ({least:+.1} to {most:+.1})");
+    if mean - 2.0 * (variance / count).sqrt() > 0.0 { format!("**{text}**") } else { text }
+}
+
+/// Checks that every draw is there, and that as many don't use it as were left out.
+///
+/// # Errors
+///
+/// The first of them that is not as it should be.
+pub(super) fn check(draws: &[Draw]) -> anyhow::Result<()> {
+    ensure!(draws.len() == SCHEDULERS.len() * ADOPTIONS.len(), "adoptions: {} draws", draws.len());
+    for draw in draws {
+        let Draw { scheduler, adoption, others, .. } = draw;
+        let expected = (1.0 - adoption) * EVALUATED as f64;
+        let off = (others.jobs as f64 - expected).abs();
+        ensure!(off <= 0.1 * EVALUATED as f64, "adoptions: {scheduler}, {adoption}: {} jobs of others", others.jobs);
+        let is_changed = draw.baseline.mean_response_s != draw.ours.mean_response_s;
+        ensure!(is_changed, "adoptions: {scheduler}, {adoption}: nothing was changed");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_the_page_is_that_of_the_stored_figures() {
+        PAGE.compare::<Draw>(of_page).unwrap();
+    }
+
+    #[test]
+    fn what_rises_beyond_chance_is_bold() {
+        assert_eq!(cell(&[1.0, 2.0, 3.0]), "**+2.0 (+1.0 to +3.0)**");
+        assert_eq!(cell(&[-1.0, 2.0, 3.0]), "+1.3 (-1.0 to +3.0)");
+        assert_eq!(cell(&[-1.0, -2.0]), "-1.5 (-2.0 to -1.0)");
+        assert_eq!(cell(&[]), "-");
+    }
+}
