@@ -98,7 +98,7 @@ fn simulated(arguments: &Arguments) -> anyhow::Result<Report> {
     let started = Instant::now();
     plot::check_folder(arguments.plot.as_deref())?;
     let source = arguments.log.source();
-    let (workload, remarks) = arguments.log.read()?;
+    let (workload, remarks) = arguments.log.read(arguments.policy.decides())?;
     let begin = workload.jobs.first().map(|job| job.submit).unwrap_or_default();
     let machine = Machine { processors: workload.processors, blocks: block::from(begin, &arguments.blocks) };
     let (mut scheduler, not_modelled) = arguments.scheduler.scheduler(&workload)?;

@@ -23,7 +23,7 @@ use serde::Serialize;
 use simulator::engine::Scheduler;
 use simulator::experiment::{Ablations, Comparison, Method, Options, Protocol, SpeedUpModel, compare_under, easy, slurm_defaults};
 use simulator::remarks::Remarks;
-use simulator::workload::{BadRecords, Rules, Workload};
+use simulator::workload::{Rules, Workload};
 use slurm_conf::duration::DAY_SECONDS;
 
 use super::published::{Published, PublishedMinutes};
@@ -257,8 +257,7 @@ impl ReplayedLog {
     /// A log that can't be read, with its name.
     pub(super) fn read(path: &std::path::Path, options: &LogFileOptions) -> anyhow::Result<Self> {
         let source = path.display().to_string();
-        let rules = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
-        let (workload, remarks) = read_workload(path, options, &rules)?;
+        let (workload, remarks) = read_workload(path, options, &Rules::of_policies())?;
         let name = log_file::name(path);
         Ok(Self { published: Published::about(&name, &workload.header), name, source, workload, remarks })
     }

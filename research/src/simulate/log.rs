@@ -74,18 +74,20 @@ impl LogArguments {
         self.path.display().to_string()
     }
 
-    /// Reads the log's jobs, and says what was left out of it or taken as not known.
+    /// Reads the log's jobs, and says what was left out of it or taken as not known. Where a policy
+    /// decides about them, the estimate of a job that is cut is what was asked for.
     ///
     /// # Errors
     ///
     /// A log that can't be read or used; the file is named.
-    pub(super) fn read(&self) -> anyhow::Result<(Workload, Remarks)> {
+    pub(super) fn read(&self, is_policy: bool) -> anyhow::Result<(Workload, Remarks)> {
         let rules = Rules {
             bad_records: match self.bad_records {
                 BadRecordsRule::OneSecond => BadRecords::OneSecond,
                 BadRecordsRule::LeaveOut => BadRecords::LeaveOut,
             },
             overruns: match self.overruns {
+                OverrunsRule::Cut if is_policy => Overruns::CutBoth,
                 OverrunsRule::Cut => Overruns::CutRunTime,
                 OverrunsRule::Raise => Overruns::RaiseEstimate,
             },

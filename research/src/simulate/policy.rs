@@ -66,6 +66,11 @@ impl PolicyArguments {
         }
     }
 
+    /// Whether it decides anything, by what it sees of a job.
+    pub(super) fn decides(&self) -> bool {
+        self.policy != Kind::AsSubmitted
+    }
+
     /// A policy that has seen nothing yet.
     pub(super) fn policy(&self, jobs: &[Job], processors: u32) -> Box<dyn Policy> {
         let method = match self.policy {

@@ -4,7 +4,7 @@ use job_types::time::{Seconds, UnixTime};
 
 use crate::engine::Job;
 use crate::swf::Log;
-use crate::workload::{BadRecords, LoggedJob, Rules, UnknownRequests};
+use crate::workload::{LoggedJob, Rules, UnknownRequests};
 
 /// What is replayed of a past.
 pub(super) struct ReplayedPast {
@@ -25,7 +25,7 @@ impl ReplayedPast {
     /// The jobs of a log that ran. A job that ran too long is cut at what it asked for, and one
     /// without a time limit is known to run as long as it did.
     pub(super) fn of(log: &Log, processors: u32) -> Self {
-        let rules = Rules { bad_records: BadRecords::LeaveOut, unknown_requests: UnknownRequests::AsRun, ..Rules::default() };
+        let rules = Rules { unknown_requests: UnknownRequests::AsRun, ..Rules::of_policies() };
         let (mut without_limit, mut larger) = (0, 0);
         let mut jobs: Vec<(Job, Option<Seconds>)> = Vec::with_capacity(log.records.len());
         for logged in log.records.iter().map(LoggedJob::from) {

@@ -21,9 +21,12 @@ pub enum BadRecords {
 /// What becomes of a job that ran longer than its user asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Overruns {
-    /// It runs as long as was asked for. The estimate stays as long as it ran.
+    /// It runs as long as was asked for. The estimate stays as long as it ran, as other simulators
+    /// have it; whoever sees the estimate sees the job's future.
     #[default]
     CutRunTime,
+    /// It runs as long as was asked for, and that is its estimate.
+    CutBoth,
     /// It runs as long as it did, and its estimate is as long.
     RaiseEstimate,
 }
@@ -51,6 +54,14 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The rules of replays in which a policy decides about jobs by what was requested: records
+    /// that lack what a replay needs are left out, and what a policy sees of a job does not depend
+    /// on how long it ran.
+    #[must_use]
+    pub fn of_policies() -> Self {
+        Self { bad_records: BadRecords::LeaveOut, overruns: Overruns::CutBoth, ..Self::default() }
+    }
+
     /// The job that a record becomes on a machine of so many processors; `None` if it is left out.
     /// A job larger than the machine gets the whole machine; a job without a requested time runs as
     /// long as it did, and is estimated at that.
@@ -61,9 +72,10 @@ impl Rules {
             (Some(_), BadRecords::LeaveOut) => return None,
             (Some(_), BadRecords::OneSecond) => (logged.submit.unwrap_or_default().max(UnixTime(1)), ONE_SECOND, Some(ONE_SECOND)),
         };
-        let estimate = requested.unwrap_or(run_time).max(run_time).max(ONE_SECOND);
+        let requested = requested.unwrap_or(run_time);
+        let estimate = if self.overruns == Overruns::CutBoth { requested } else { requested.max(run_time) }.max(ONE_SECOND);
         let run_time = match self.overruns {
-            Overruns::CutRunTime => requested.unwrap_or(run_time).min(run_time).max(ONE_SECOND),
+            Overruns::CutRunTime | Overruns::CutBoth => requested.min(run_time).max(ONE_SECOND),
             Overruns::RaiseEstimate => run_time,
         };
         let number = |number: Option<u32>| number.unwrap_or(u32::MAX);
@@ -131,6 +143,15 @@ mod tests {
         assert_eq!(figures(job(Rules::default(), &overrun).unwrap()), (100, 90, 120, 4));
         let raised = Rules { overruns: Overruns::RaiseEstimate, ..Rules::default() };
         assert_eq!(figures(job(raised, &overrun).unwrap()), (100, 120, 120, 4));
+    }
+
+    #[test]
+    fn what_a_policy_sees_of_a_job_does_not_depend_on_how_long_it_ran() {
+        let seen = |run| Job { run_time: Seconds::ZERO, ..job(Rules::of_policies(), &record(Some(run), Some(90), Some(4))).unwrap() };
+        for run in [1, 60, 90, 91, 120, 100_000] {
+            assert_eq!(seen(run), seen(30), "{run}");
+        }
+        assert_eq!(figures(job(Rules::of_policies(), &record(Some(120), Some(90), Some(4))).unwrap()), (100, 90, 90, 4));
     }
 
     #[test]

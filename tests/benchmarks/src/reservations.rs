@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
                 let seed_text = seed.to_string();
                 let mut options = vec!["reservations", "--share", SHARE, "--probability", &probabilities, "--seed", &seed_text];
                 options.extend(bounds.iter().map(String::as_str));
-                let found = evaluated.figures::<Window>(&[path.clone()], &options)?;
+                let found = evaluated.figures::<Window>(std::slice::from_ref(path), &options)?;
                 windows.extend(found.into_iter().map(|window| Window { seed, ..window }.rounded()));
             }
         }

@@ -15,7 +15,7 @@ use simulator::deadlines::{BaseJob, ByProbabilityOptions, Method, Outcome, Stand
 use simulator::engine::Job;
 use simulator::experiment::{AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 use simulator::remarks::Remarks;
-use simulator::workload::{BadRecords, Rules};
+use simulator::workload::Rules;
 
 use super::Arguments;
 use crate::evaluate::run::{self as evaluation, OfLogs};
@@ -139,9 +139,8 @@ struct WithDeadlines {
 impl WithDeadlines {
     fn read(path: &Path, arguments: &Arguments) -> anyhow::Result<Self> {
         let source = path.display().to_string();
-        let rules = Rules { bad_records: BadRecords::LeaveOut, ..Rules::default() };
         let options = LogFileOptions { processors: arguments.nodes.or(arguments.common.log_file.processors), ..arguments.common.log_file };
-        let (read, remarks) = read_workload(path, &options, &rules)?;
+        let (read, remarks) = read_workload(path, &options, &Rules::of_policies())?;
         let has_limits = read.jobs.iter().any(|job| job.estimate != job.run_time);
         ensure!(has_limits, "{source}: the log does not say how long jobs were asked to run at most (field 9)");
         let wanted = arguments.last.get().saturating_add(arguments.history);
