@@ -40,12 +40,11 @@ pub fn any(limit: Seconds) -> Vec<RunTimeRange> {
     ends.windows(2).map(|ends| RunTimeRange::new(ends[0], ends[1], probability)).collect()
 }
 
-/// The run times of a job with a deadline on nodes that jobs share in time, in seconds with their
-/// probabilities, ascending: by what its user's past jobs of that size ran for, within its time
-/// limit, and by its deadline, which is `given` after its submission. A job without a limit runs
-/// until its deadline at the longest.
+/// The run times of a job with a deadline, in seconds with their probabilities, ascending: by what
+/// its user's past jobs of that size ran for, within its time limit, and by its deadline, which is
+/// `given` after its submission. A job without a limit runs until its deadline at the longest.
 #[must_use]
-pub fn on_shared_nodes(past: Option<RunTimeForecast<'_>>, limit: Option<Seconds>, given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
+pub fn with_deadline(past: Option<RunTimeForecast<'_>>, limit: Option<Seconds>, given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
     let ranges = past.filter(|past| !past.ranges.is_empty()).map(|past| past.within(limit));
     open_minded(ranges.as_deref(), limit.unwrap_or(given), given, ratios)
 }
@@ -55,8 +54,7 @@ pub fn on_shared_nodes(past: Option<RunTimeForecast<'_>>, limit: Option<Seconds>
 ///
 /// A few jobs run for as long as none of their user's before: where a deadline would be far too
 /// near for what is forecast, it is more likely of such a job.
-#[must_use]
-pub fn open_minded(forecast: Option<&[RunTimeRange]>, limit: Seconds, given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
+fn open_minded(forecast: Option<&[RunTimeRange]>, limit: Seconds, given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
     let Some(forecast) = forecast else { return weighed(&any(limit), given, ratios) };
     let part = |range: &RunTimeRange, part: f32| {
         RunTimeRange::new(range.lower().clamped_u32(), range.upper().clamped_u32(), range.probability() as f32 * part)
@@ -74,8 +72,7 @@ pub fn open_minded(forecast: Option<&[RunTimeRange]>, limit: Seconds, given: Sec
 ///
 /// The deadline is what Bayes' rule calls the evidence: where the ratio does not depend on the run
 /// time, its likelihood is that of the ratio.
-#[must_use]
-pub fn weighed(ranges: &[RunTimeRange], given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
+fn weighed(ranges: &[RunTimeRange], given: Seconds, ratios: &Ratios) -> Vec<(f64, f64)> {
     let (given_s, likelihood) = (given.0.max(1) as f64, ratios.likelihoods());
     let mut points: Vec<(f64, f64)> = Vec::with_capacity(ranges.len() * 4);
     for range in ranges {

@@ -8,7 +8,7 @@ use job_types::policy::Admission;
 use job_types::promise::{Promise, PromisedDeadline};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
-use predictor_core::forecasts::deadline_run_times::{unknown, weighed};
+use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeRange};
 use predictor_core::forecasts::promised_job::PromisedJob;
 
@@ -60,9 +60,8 @@ impl Deadlines {
     ) -> Vec<(f64, f64)> {
         let ahead = given.deadline - given.given_at;
         let history = self.histories.get(&partition).copied().unwrap_or_default();
-        let forecast = ranges.filter(|ranges| !ranges.is_empty()).map(|ranges| RunTimeForecast { jobs: 0, longest_limit: None, ranges });
-        let ranges = forecast.map_or_else(|| unknown(limit.unwrap_or(ahead)), |forecast| forecast.within(limit));
-        weighed(&ranges, ahead, &history.given)
+        let forecast = ranges.map(|ranges| RunTimeForecast { jobs: 0, longest_limit: None, ranges });
+        with_deadline(forecast, limit, ahead, &history.given)
     }
 }
 

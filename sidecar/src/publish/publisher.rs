@@ -10,7 +10,7 @@ use job_types::time::{Seconds, UnixTime};
 use learning::history::{History, HistoryLimits};
 use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
-use predictor_core::forecasts::deadline_run_times::on_shared_nodes;
+use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeRange, UserSize};
 use predictor_core::forecasts::queue_plan::QueuePlan;
 use predictor_core::forecasts::wait_model::WaitModel;
@@ -310,7 +310,7 @@ impl Known<'_> {
             Unit::ALL.into_iter().find_map(by)
         });
         let past = ranges.map(|ranges| RunTimeForecast { jobs: 0, longest_limit: None, ranges });
-        let run_times = on_shared_nodes(past, Some(sharer.estimate), sharer.given, &history.given);
+        let run_times = with_deadline(past, Some(sharer.estimate), sharer.given, &history.given);
         NeededShare::of(&run_times, sharer.done, sharer.left)
     }
 }

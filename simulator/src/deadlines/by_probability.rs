@@ -19,7 +19,7 @@ use predictor_core::decisions::SharingRequest;
 use predictor_core::decisions::deadline_methods::{NeededShare, NodeLoad, OnTimeProbability, Threshold};
 use predictor_core::decisions::shared_nodes::{SharedNode, SharingJob};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
-use predictor_core::forecasts::deadline_run_times::on_shared_nodes;
+use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{RunTimeForecast, UserSize};
 
 use crate::engine::Job;
@@ -111,7 +111,7 @@ impl<'a> ByProbability<'a> {
     fn remaining(&self, index: u32, promise: &Promise, now: UnixTime) -> NeededShare {
         let Promise { started, deadline, .. } = *promise;
         let Some(job) = self.jobs.get(index as usize) else { return NeededShare::default() };
-        let run_times = on_shared_nodes(self.past(job), Some(job.estimate), deadline - started, &self.history.given);
+        let run_times = with_deadline(self.past(job), Some(job.estimate), deadline - started, &self.history.given);
         NeededShare::of(&run_times, now - started, deadline - now)
     }
 

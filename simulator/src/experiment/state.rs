@@ -12,7 +12,7 @@ use predictor_core::decisions::limits::Applying;
 use predictor_core::decisions::site::{Partition, Site};
 use predictor_core::decisions::{Admitted, Timeliness};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
-use predictor_core::forecasts::deadline_run_times::{unknown, weighed};
+use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{
     Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel, RunTimeRange, UNBOUNDED_S,
     UserSize, WaitForecast, WaitForecaster,
@@ -69,11 +69,10 @@ impl State {
     pub(super) fn admitted(&mut self, index: JobIndex, job: &Job, admitted: Admitted, now: UnixTime) -> Option<Seconds> {
         let known = self.model(&UserSize { user: job.user, partition: job.partition_index(), unit: Unit::Cpus, count: job.processors });
         let forecast = known.map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges });
-        let ranges = forecast.map_or_else(|| unknown(job.estimate), |forecast| forecast.within(Some(job.estimate)));
-        let admissions = self.admissions.as_mut()?;
-        let run_times = weighed(&ranges, admitted.deadline - now, &admissions.history(job.partition_index()).given);
+        let given = self.admissions.as_ref()?.history(job.partition_index()).given;
+        let run_times = with_deadline(forecast, Some(job.estimate), admitted.deadline - now, &given);
         let expected = mean(&run_times);
-        admissions.admitted(index, job, admitted, run_times, now);
+        self.admissions.as_mut()?.admitted(index, job, admitted, run_times, now);
         Some(expected)
     }
 

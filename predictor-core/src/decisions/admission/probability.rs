@@ -5,7 +5,7 @@
 //! deadlines have taught ([`DeadlineHistory`]) goes with it.
 //!
 //! 1. **The run time** is the distribution that is forecast for the user's jobs of that size,
-//!    within the time limit, weighed by what the deadline says of it ([`weighed`]).
+//!    within the time limit, weighed by what the deadline says of it ([`with_deadline`]).
 //! 2. **The start**, for each of these run times, is the earliest one at which the plan has room
 //!    for it: in CPUs that nobody has, so that nobody is pushed, or before admitted jobs with later
 //!    deadlines, which the order by deadline serves later as well, as far as each of them stays
@@ -30,7 +30,7 @@ use super::{Admitted, Alternatives, FARTHEST_DEADLINE, NotAdmitted};
 use crate::decisions::deadline_methods::room::{Room, steps_behind};
 use crate::decisions::{Candidate, DerivedInputs};
 use crate::forecasts::deadline_history::DeadlineHistory;
-use crate::forecasts::deadline_run_times::{unknown, weighed};
+use crate::forecasts::deadline_run_times::with_deadline;
 use crate::forecasts::forecast::{Claimed, Forecaster, FreePlan};
 use crate::forecasts::promise::PromiseKind;
 use crate::forecasts::promised_job::{PromisedJob, mean};
@@ -51,7 +51,7 @@ struct RoomBesideJob {
 impl Default for RoomBesideJob {
     /// Chosen by what they were worth on workload logs: docs/deadlines.md.
     fn default() -> RoomBesideJob {
-        RoomBesideJob { short: Seconds(600), doublings: 8.0, most: 0.6 }
+        RoomBesideJob { short: Seconds(600), doublings: 8.0, most: 0.5 }
     }
 }
 
@@ -154,9 +154,7 @@ where
     let now = context.now;
     let left_s = (deadline - now).0 as f64;
     let past = forecasts.run_time(context.submission.user, partition.index, context.submission.unit(), decided.count);
-    let known = past.filter(|past| !past.ranges.is_empty()).map(|past| past.within(decided.limit));
-    let ranges = known.unwrap_or_else(|| unknown(decided.limit.unwrap_or(deadline - now)));
-    let run_times = weighed(&ranges, deadline - now, &history.given);
+    let run_times = with_deadline(past, decided.limit, deadline - now, &history.given);
     let expected = mean(&run_times);
 
     let all = partition.cpus;
@@ -203,6 +201,6 @@ mod tests {
     #[test]
     fn the_longer_a_job_runs_the_more_room_it_leaves() {
         let beside = |run_s| RoomBesideJob::default().room_beside(Seconds(run_s), 1_000);
-        assert_eq!([600, 1_200, 4_800, 38_400, 153_600].map(beside), [0, 75, 225, 450, 600]);
+        assert_eq!([600, 1_200, 4_800, 38_400, 153_600].map(beside), [0, 62, 187, 375, 500]);
     }
 }

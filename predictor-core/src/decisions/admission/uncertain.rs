@@ -12,7 +12,7 @@ use crate::decisions::deadline_methods::{NodeLoad, OnTimeProbability, Threshold,
 use crate::decisions::shared_nodes::{SharedNode, SharingJob};
 use crate::decisions::{Candidate, DerivedInputs};
 use crate::forecasts::deadline_history::DeadlineHistory;
-use crate::forecasts::deadline_run_times::on_shared_nodes;
+use crate::forecasts::deadline_run_times::with_deadline;
 use crate::forecasts::forecast::{Forecaster, RunTimeForecast};
 use job_types::policy::Admission;
 use job_types::size::Size;
@@ -59,7 +59,7 @@ impl SharingRequest<'_> {
     }
 
     fn run_times(&self, bar: &Threshold<'_>) -> Vec<(f64, f64)> {
-        on_shared_nodes(self.past, self.limit, self.deadline - self.submitted, &bar.history().given)
+        with_deadline(self.past, self.limit, self.deadline - self.submitted, &bar.history().given)
     }
 
     fn job<'b>(&self, run_times: &'b [(f64, f64)], bar: &'b Threshold<'b>) -> UncertainJob<'b> {
