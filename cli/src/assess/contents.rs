@@ -207,6 +207,7 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
         let mut header = vec![what.to_owned()];
         header.extend(names([
             "jobs",
+            "no bounds",
             "mean error",
             "neighbours'",
             "median error",
@@ -224,6 +225,7 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
         let mut row = cells([
             name,
             jobs(wait.jobs),
+            jobs(wait.jobs_without_bounds),
             figure(wait.aae_hours.get("best"), HOUR_S),
             figure(wait.aae_hours.get("knn"), HOUR_S),
             figure(wait.median_ae_hours_by_method.get("best"), HOUR_S),

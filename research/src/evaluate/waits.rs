@@ -63,10 +63,12 @@ How the figures are to be read:
                          consecutive jobs), because a few hundred very long waits carry most of it
   scaled                 mean of the absolute error over the job's response time
   within a factor of 2   waits and forecasts of less than a minute count as a minute
-  coverage               the part of the jobs whose wait was at most the forecast quantile; where many waits
+  coverage               the part of the jobs with bounds whose wait was at most the forecast quantile; where many waits
                          are 0, a random part of those that equal the quantile is counted (randomised
                          probability integral transform)
-  pinball loss           the mean over the quantiles 0.05 to 0.95: how good the distribution is as a whole
+  pinball loss           the mean over the quantiles 0.05 to 0.95 and the jobs with bounds: how good the
+                         distribution is as a whole
+  without bounds         jobs for which too little was known for bounds; they are in no coverage and no loss
 
 Columns of --write-forecasts (times in seconds; empty where there is no forecast):
   log, job           the log, and the job's number among those that ran, as --from counts them
@@ -94,13 +96,17 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
                      by method
   median_ae_hours, within_factor_2
                      of the default
-  coverage           of the default, by nominal probability (\"0.5\", \"0.75\", \"0.9\", \"0.95\")
+  jobs_without_bounds
+                     jobs that best and qbets had no bounds for; no coverage, reliability or loss has them
+  coverage           of the default, by nominal probability (\"0.5\", \"0.75\", \"0.9\", \"0.95\"); no keys
+                     where no job had bounds
   block_coverage     the same in each block of 4,000 jobs
   reliability        list of nominal and observed probability
   qbets_coverage     part of the jobs that waited at most QBETS's bound on the quantile
   by_queue, by_size  lists with aae_hours, median_ae_hours_by_method, coverage, qbets_coverage and in_force
                      of the jobs of each queue (queue) and class of size (at_least_processors,
-                     at_most_processors; null: no end), and how many these are (jobs)
+                     at_most_processors; null: no end), how many these are (jobs), and how many of them
+                     had no bounds of the default (jobs_without_bounds)
   in_force           part of the jobs whose forecast the daemon would have taken from blended (the
                      default), qbets, or none
   pinball_hours      of best and qbets

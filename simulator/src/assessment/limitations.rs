@@ -8,7 +8,8 @@ use super::forecasts::Forecasts;
 use super::molding::Under;
 use super::past::Past;
 use super::schedulers::{Schedule, Schedulers, SiteScheduler};
-use super::verdict::{self, percent, time};
+use super::verdict::{self, FEWEST_WITH_BOUNDS, percent, time};
+use crate::evaluation::PartReport;
 use crate::swf::Log;
 
 /// Something that can't be said, and why.
@@ -24,9 +25,6 @@ pub struct NotSaid {
 
 /// A past that is shorter than this does not show a cluster's year.
 const A_SEASON_DAYS: f64 = 90.0;
-
-/// Parts of the jobs that are too few to tell how often their bounds hold.
-const FEWEST_IN_A_PART: usize = 500;
 
 /// The list for this past.
 pub(super) fn of(
@@ -185,15 +183,15 @@ pub(super) fn of(
                 ),
             );
         }
-        let small = |jobs: usize| jobs < FEWEST_IN_A_PART;
+        let small = |part: &PartReport| part.jobs - part.jobs_without_bounds < FEWEST_WITH_BOUNDS;
         let queues: Vec<&str> =
-            forecasts.waits.by_queue.iter().filter(|queue| small(queue.part.jobs)).map(|queue| queue.queue.as_str()).collect();
+            forecasts.waits.by_queue.iter().filter(|queue| small(&queue.part)).map(|queue| queue.queue.as_str()).collect();
         if !queues.is_empty() && forecasts.waits.by_queue.len() > 1 {
             add(
                 false,
                 "bounds in small queues",
                 format!(
-                    "Fewer than {FEWEST_IN_A_PART} jobs were forecast in {}: how often bounds hold there is not known to a few parts of a hundred.",
+                    "Fewer than {FEWEST_WITH_BOUNDS} jobs had bounds in {}: how often bounds hold there is not known to a few parts of a hundred.",
                     listed(&queues)
                 ),
             );

@@ -34,6 +34,9 @@ pub const LEAST_WAIT: Seconds = Seconds::MINUTE;
 /// And where bounds that should hold with 0.9 and 0.95 held that often, give or take this part.
 pub const MOST_COVERAGE_ERROR: f64 = 0.05;
 
+/// The fewest jobs with bounds that tell how often bounds hold, of all jobs or of a part of them.
+pub const FEWEST_WITH_BOUNDS: usize = 500;
+
 /// A replay tells little of a cluster where jobs wait by this factor longer or shorter in it than
 /// they did.
 pub const MOST_WAIT_RATIO: f64 = 4.0;
@@ -157,13 +160,22 @@ impl<'a> MoldingFound<'a> {
     }
 }
 
+/// The number of jobs that the default had bounds for.
+fn with_bounds(forecasts: &Forecasts) -> usize {
+    forecasts.jobs - forecasts.waits.jobs_without_bounds.get("best").copied().unwrap_or(0).min(forecasts.jobs)
+}
+
 /// Whether forecasts of waits are worth showing.
 pub fn are_forecasts_useful(past: &Past, forecasts: &Forecasts) -> bool {
     let waits = &forecasts.waits;
     let held = |level: &str, nominal: f64| waits.coverage.get(level).is_some_and(|held| (held - nominal).abs() <= MOST_COVERAGE_ERROR);
     let error = |method: &str| waits.aae_hours.get(method).copied();
     let is_ahead = error("best").zip(error("knn")).is_none_or(|(own, nearest)| own <= nearest);
-    past.all.mean_wait() >= LEAST_WAIT.0 as f64 && held("0.9", 0.9) && held("0.95", 0.95) && is_ahead
+    past.all.mean_wait() >= LEAST_WAIT.0 as f64
+        && held("0.9", 0.9)
+        && held("0.95", 0.95)
+        && is_ahead
+        && with_bounds(forecasts) >= FEWEST_WITH_BOUNDS
 }
 
 impl Verdict {
@@ -222,11 +234,26 @@ fn waiting(wait: &Distribution) -> Finding {
 
 fn forecast_finding(forecasts: &Forecasts) -> Finding {
     let waits = &forecasts.waits;
-    let held = waits.coverage.get("0.95").copied().unwrap_or_default();
+    let bounded = with_bounds(forecasts);
+    let held = if bounded < FEWEST_WITH_BOUNDS { None } else { waits.coverage.get("0.95").copied() };
     let error = |method: &str| waits.aae_hours.get(method).map_or_else(|| "-".to_owned(), |hours| time(hours * 3_600.0));
     let median = time(waits.median_ae_hours * 3_600.0);
     let note = format!("mean error {} (nearest neighbours {}), median error {median}", error("best"), error("knn"));
-    Finding::alone("waits within bounds of 95 %", percent(held), note)
+    let note = match held {
+        Some(_) if bounded == forecasts.jobs => note,
+        Some(_) => format!("of {} of {} jobs, the others had no bounds; {note}", count(bounded), count(forecasts.jobs)),
+        None => format!("{}; {note}", too_few_bounds(forecasts)),
+    };
+    Finding::alone("waits within bounds of 95 %", held.map_or_else(|| "not known".to_owned(), percent), note)
+}
+
+fn too_few_bounds(forecasts: &Forecasts) -> String {
+    format!(
+        "{} of {} jobs had bounds, and how often bounds hold is said of {} at the least",
+        count(with_bounds(forecasts)),
+        count(forecasts.jobs),
+        count(FEWEST_WITH_BOUNDS)
+    )
 }
 
 /// The figures of the first scheduler, which is the site's or has Slurm's defaults, above those of
@@ -337,6 +364,9 @@ fn forecast_sentence(past: &Past, forecasts: Option<&Forecasts>, useful: bool) -
     let mean_wait = past.all.mean_wait();
     if mean_wait < LEAST_WAIT.0 as f64 {
         return format!("Jobs hardly wait ({} in the mean), so that there is little to forecast.", time(mean_wait));
+    }
+    if with_bounds(forecasts) < FEWEST_WITH_BOUNDS {
+        return format!("Whether its forecasts of waits hold is not known: {}.", too_few_bounds(forecasts));
     }
     let figures = format!(
         "bounds that should hold for 95 % of the waits held for {}, those for 90 % for {}, and the mean error is {} against {} of the nearest neighbours",

@@ -18,8 +18,8 @@ pub struct WaitReport {
     pub aae_hours: ByMethod<f64>,
     /// Median absolute error of the default in hours.
     pub median_ae_hours: f64,
-    /// Part of the jobs whose randomised probability integral transform under the default is at
-    /// most the nominal value that is the key.
+    /// Part of the jobs with bounds whose randomised probability integral transform under the
+    /// default is at most the nominal value that is the key; empty where no job had bounds.
     pub coverage: BTreeMap<&'static str, f64>,
     /// Part of the jobs whose wait the default forecast within a factor of two; waits and forecasts
     /// of less than a minute count as a minute.
@@ -27,6 +27,9 @@ pub struct WaitReport {
     /// How long one forecast of the default takes, features not counted.
     pub prediction_us: PredictionTime,
 
+    /// Jobs for which `best` and `qbets` had no bounds; they are left out of all that is said of
+    /// bounds: coverage, reliability and pinball loss.
+    pub jobs_without_bounds: ByMethod<usize>,
     /// First and last job that was forecast, counted from 1 among the jobs that ran.
     pub from: usize,
     /// The last job that was forecast, counted from 1.
@@ -44,7 +47,8 @@ pub struct WaitReport {
     pub by_wait: Vec<WaitClassReport>,
     /// Coverage in each block of 4,000 jobs, in order, by nominal value.
     pub block_coverage: Vec<BTreeMap<&'static str, f64>>,
-    /// Reliability: nominal probabilities 0.05 to 0.95 and the part of the jobs at most at it.
+    /// Reliability: nominal probabilities 0.05 to 0.95 and the part of the jobs with bounds at
+    /// most at it.
     pub reliability: Vec<[f64; 2]>,
     /// Mean pinball loss over the quantiles 0.05 to 0.95 in hours, of `best` and `qbets`.
     pub pinball_hours: ByMethod<f64>,
@@ -94,6 +98,8 @@ pub struct SizeReport<P = PartReport> {
 pub struct PartReport {
     /// The number of jobs of the test part.
     pub jobs: usize,
+    /// How many of them the default had no bounds for; they are in no coverage.
+    pub jobs_without_bounds: usize,
     /// Like [`WaitReport::aae_hours`], for these jobs.
     pub aae_hours: ByMethod<f64>,
     /// Like [`WaitReport::median_ae_hours_by_method`], for these jobs.

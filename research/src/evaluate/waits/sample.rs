@@ -21,6 +21,7 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
     };
     let part = |jobs: usize, shift: f64| PartReport {
         jobs,
+        jobs_without_bounds: 5,
         aae_hours: by_method(|place| 9.0 - place as f64),
         median_ae_hours_by_method: by_method(|place| 1.0 - place as f64 / 10.0),
         coverage: coverage(shift),
@@ -34,6 +35,7 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
         coverage: coverage(0.01),
         within_factor_2: 0.4,
         prediction_us: PredictionTime { p50: 12.0, p99: 80.0 },
+        jobs_without_bounds: [("best", 41), ("qbets", 0)].into(),
         from: 20_001,
         to: 54_041,
         aae_interval_hours: by_method(|place| [8.5 - place as f64, 9.5 - place as f64]),

@@ -34,6 +34,7 @@ pub(super) fn one(log: &WaitsOfLog) -> String {
     if !losses.is_empty() {
         lines.line("pinball loss", losses.join(", "));
     }
+    lines.line("without bounds", without_bounds(log));
 
     lines.heading("The same by queue");
     lines.table(&by_part("queue", found.by_queue.iter().map(|queue| (queue.queue.clone(), &queue.part))));
@@ -81,6 +82,14 @@ pub(super) fn several(logs: &[WaitsOfLog]) -> String {
     lines.text()
 }
 
+/// How many jobs are left out of all that is said of bounds, because there were none.
+fn without_bounds(log: &WaitsOfLog) -> String {
+    let without = &log.found.jobs_without_bounds;
+    let each = methods::ordered(without.keys().copied());
+    let each = each.into_iter().map(|key| format!("{} {}", methods::name(key), count(without.get(key).copied().unwrap_or(0) as u64)));
+    format!("{} of {} jobs, left out here", each.collect::<Vec<_>>().join(", "), count(log.found.test_jobs as u64))
+}
+
 /// The default's name among those that can be in force.
 const BLENDED: &str = "blended";
 
@@ -97,11 +106,12 @@ fn size_name(size: &SizeReport) -> String {
 fn by_part<'a>(what: &'static str, parts: impl Iterator<Item = (String, &'a PartReport)>) -> Table {
     let columns = LEVELS.iter().map(|level| (*level).to_owned());
     let of_qbets = LEVELS.iter().map(|level| format!("QBETS {level}"));
-    let header = ["jobs".to_owned()].into_iter().chain(columns).chain(of_qbets).chain(["in force".to_owned()]);
+    let header = ["jobs".to_owned()].into_iter().chain(columns).chain(of_qbets).chain(["no bounds", "in force"].map(str::to_owned));
     let mut table = figures_table([what], header);
     for (name, part) in parts {
         let mut row = vec![name, count(part.jobs as u64)];
         row.extend([&part.coverage, &part.qbets_coverage].into_iter().flat_map(|of| LEVELS.map(|level| probability(of.get(level)))));
+        row.push(count(part.jobs_without_bounds as u64));
         row.push(percent(Some(part.in_force.get(BLENDED).unwrap_or(&0.0))));
         table.add_row(row);
     }
@@ -141,6 +151,7 @@ mod tests {
         assert_eq!(line(&text, "queuecast"), "queuecast 3.00 2.50 to 3.50 94.0 0.40 60 %");
         assert_eq!(line(&text, "0.95 "), "0.95 0.960 0.920 24,001 to 28,000 0.980");
         assert_eq!(line(&text, "pinball"), "pinball loss QBETS 4.25 h, queuecast 1.50 h");
+        assert_eq!(line(&text, "without bounds"), "without bounds QBETS 0, queuecast 41 of 34,041 jobs, left out here");
         assert_eq!(line(&text, "members"), "members trees 0.70, k nearest 0.20, predict 0 0.10 (mean weights)");
         assert!(text.contains("table V") && text.contains("54,006"), "{text}");
     }
@@ -148,8 +159,8 @@ mod tests {
     #[test]
     fn who_pays_for_the_coverage_is_told_by_queue_and_by_size() {
         let text = one(&report("KTH-SP2-1996-2.1-cln"));
-        assert_eq!(line(&text, "4/1 "), "4/1 4,041 0.460 0.710 0.860 0.910 0.530 0.780 0.930 0.980 90 %");
-        assert_eq!(line(&text, "≥ 4,097 "), "≥ 4,097 41 0.300 0.550 0.700 0.750 0.530 0.780 0.930 0.980 90 %");
+        assert_eq!(line(&text, "4/1 "), "4/1 4,041 0.460 0.710 0.860 0.910 0.530 0.780 0.930 0.980 5 90 %");
+        assert_eq!(line(&text, "≥ 4,097 "), "≥ 4,097 41 0.300 0.550 0.700 0.750 0.530 0.780 0.930 0.980 5 90 %");
         assert_eq!(line(&text, "in force for"), "in force for 90 % of the jobs");
     }
 

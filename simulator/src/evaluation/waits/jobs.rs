@@ -24,8 +24,9 @@ pub(super) struct Tried<'a> {
     /// The default's point forecasts, in seconds.
     pub(super) points_s: &'a [f64],
     pub(super) bounds: &'a [Option<Bounds>],
-    /// The probability integral transforms of the waits under the default's bounds.
-    pub(super) transforms: &'a [f64],
+    /// The probability integral transforms of the waits under the default's bounds; `None` where it
+    /// had none.
+    pub(super) transforms: &'a [Option<f64>],
     pub(super) qbets_bounds: &'a [Option<Bounds>],
     /// The source whose forecasts were in force.
     pub(super) in_force: &'a [&'static str],
@@ -71,7 +72,7 @@ impl Tried<'_> {
                 point_s: self.points_s.get(place).copied().unwrap_or_default(),
                 quantiles_s: bounds.map(quantiles_s),
                 wait_s: job.wait().map_or(0, |wait| wait.0),
-                transform: bounds.and(self.transforms.get(place).copied()),
+                transform: self.transforms.get(place).copied().flatten(),
                 in_force: self.in_force.get(place).copied().unwrap_or_default(),
                 qbets_quantiles_s: self.qbets_bounds.get(place).and_then(Option::as_ref).map(quantiles_s),
             }
@@ -93,11 +94,12 @@ impl Tried<'_> {
     }
 
     fn part(&self, places: &[usize]) -> PartReport {
-        let transforms: Vec<f64> = places.iter().filter_map(|place| self.transforms.get(*place).copied()).collect();
+        let transforms: Vec<Option<f64>> = places.iter().filter_map(|place| self.transforms.get(*place).copied()).collect();
         let of_qbets = places.iter().filter_map(|place| Some((self.qbets_bounds.get(*place)?, self.waits_s.get(*place)?)));
         let errors_hours = |errors: &Vec<f64>| -> Vec<f64> { places.iter().filter_map(|place| errors.get(*place).copied()).collect() };
         PartReport {
             jobs: places.len(),
+            jobs_without_bounds: transforms.iter().filter(|transform| transform.is_none()).count(),
             aae_hours: self.errors_hours.iter().map(|(name, errors)| (*name, mean(errors_hours(errors)))).collect(),
             median_ae_hours_by_method: self.errors_hours.iter().map(|(name, errors)| (*name, median(errors_hours(errors)))).collect(),
             coverage: coverage(&transforms),
@@ -160,7 +162,7 @@ mod tests {
             points_s: &[50.0; 4],
             errors_hours: &[("best", vec![50.0, 50.0, 450.0, 452.0])].into(),
             bounds: &bounds,
-            transforms: &[0.004, 0.006, 0.996, 0.994],
+            transforms: &[0.004, 0.006, 0.996, 0.994].map(Some),
             qbets_bounds: &bounds,
             in_force: &["blended", "blended", "qbets", "blended"],
         };
@@ -184,5 +186,27 @@ mod tests {
             (103, "2/3", 500, 95, "qbets")
         );
         assert_eq!((rows[0].transform, rows[0].qbets_quantiles_s.unwrap()[0], rows[0].limit_s), (Some(0.004), 50, Some(600)));
+    }
+
+    #[test]
+    fn jobs_without_bounds_are_counted_and_are_in_no_coverage() {
+        let jobs = [job(PartitionIndex(0), 1, 5), job(PartitionIndex(0), 1, 500), job(PartitionIndex(1), 1, 5)].map(Job::from);
+        let jobs: Vec<&Job> = jobs.iter().collect();
+        let bounds = [Some([10; PERCENTILES]), None, None];
+        let tried = Tried {
+            jobs: &jobs,
+            queues: &[],
+            waits_s: &[5.0, 500.0, 5.0],
+            points_s: &[0.0; 3],
+            errors_hours: &ByMethod::new(),
+            bounds: &bounds,
+            transforms: &[Some(0.01), None, None],
+            qbets_bounds: &bounds,
+            in_force: &["none"; 3],
+        };
+        let [first, second] = tried.by_queue().try_into().unwrap();
+        assert_eq!((first.part.jobs, first.part.jobs_without_bounds, first.part.coverage["0.95"]), (2, 1, 1.0));
+        assert_eq!((second.part.jobs, second.part.jobs_without_bounds), (1, 1));
+        assert!(second.part.coverage.is_empty() && second.part.qbets_coverage.is_empty());
     }
 }

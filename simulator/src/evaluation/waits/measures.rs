@@ -2,7 +2,6 @@
 
 use job_types::job::Job;
 use learning::distribution_scores::{self, Levels, transform};
-use predictor_core::forecasts::forecast::PERCENTILES;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -48,7 +47,8 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
     let best = find(Method::Best);
     let transforms = best.map_or_else(Vec::new, |best| transforms(&best.bounds, &waits_s, options.seed));
     let mut pinball_hours = ByMethod::new();
-    for found in [best, find(Method::Qbets)].into_iter().flatten() {
+    let bounded: Vec<&Forecasts> = [best, find(Method::Qbets)].into_iter().flatten().collect();
+    for found in &bounded {
         if let Some(loss_s) = pinball_s(&found.bounds, &waits_s) {
             pinball_hours.insert(found.method.name(), loss_s / HOUR_S);
         }
@@ -75,6 +75,7 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
         coverage: coverage(&transforms),
         within_factor_2: within.get(best_name).copied().unwrap_or_default(),
         prediction_us: prediction_time(best.map_or(&[], |best| &best.durations_s)),
+        jobs_without_bounds: bounded.iter().map(|found| (found.method.name(), without_bounds(&found.bounds))).collect(),
         from: replay.test.start + 1,
         to: replay.test.end,
         aae_interval_hours: errors
@@ -89,7 +90,7 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
         within_factor_2_by_method: within,
         by_wait: by_wait(&errors, &waits_s),
         block_coverage: transforms.chunks(COVERAGE_BLOCK).map(coverage).collect(),
-        reliability: (1..20).map(|step| f64::from(step) / 20.0).map(|level| [level, share(&transforms, level)]).collect(),
+        reliability: reliability(&transforms),
         pinball_hours,
         qbets_coverage: bound_coverage(qbets_bounds.iter().zip(&waits_s)),
         member_weights: best.map_or_else(ByMethod::new, |best| best.weights.iter().copied().collect()),
@@ -129,28 +130,38 @@ fn bootstrap_interval(errors: &[f64], seed: u64) -> [f64; 2] {
     [at(0.025), at(0.975)]
 }
 
-/// The randomised probability integral transform of each wait. A job without a distribution counts
-/// as one that could lie anywhere.
-fn transforms(bounds: &[Option<Bounds>], waits_s: &[f64], seed: u64) -> Vec<f64> {
+/// The randomised probability integral transform of each wait; `None` where there were no bounds.
+fn transforms(bounds: &[Option<Bounds>], waits_s: &[f64], seed: u64) -> Vec<Option<f64>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5049_5400);
     let drawn = |(bounds, wait_s): (&Option<Bounds>, &f64)| {
+        // One is drawn for each job, so that the others' do not depend on who had bounds.
         let part: f64 = random.random();
-        let Some(bounds) = bounds else { return part };
-        transform(bounds, *wait_s, part)
+        Some(transform(bounds.as_ref()?, *wait_s, part))
     };
     bounds.iter().zip(waits_s).map(drawn).collect()
 }
 
-/// Mean over the jobs and over the quantiles 0.05 to 0.95 of the pinball loss in seconds; a job
-/// without a distribution counts as forecast to wait not at all.
-fn pinball_s(bounds: &[Option<Bounds>], waits_s: &[f64]) -> Option<f64> {
-    if bounds.is_empty() {
-        return None;
+/// Nominal probabilities and the part of the jobs with bounds at most at each; nothing where no job
+/// had bounds.
+fn reliability(transforms: &[Option<f64>]) -> Vec<[f64; 2]> {
+    let known: Vec<f64> = transforms.iter().copied().flatten().collect();
+    if known.is_empty() {
+        return Vec::new();
     }
-    let loss = |(bounds, wait): (&Option<Bounds>, &f64)| {
-        distribution_scores::pinball_s(bounds.as_ref().unwrap_or(&[0; PERCENTILES]), *wait, Levels::EveryFivePercent)
-    };
-    Some(bounds.iter().zip(waits_s).map(loss).sum::<f64>() / waits_s.len().max(1) as f64)
+    (1..20).map(|step| f64::from(step) / 20.0).map(|level| [level, share(&known, level)]).collect()
+}
+
+fn without_bounds(bounds: &[Option<Bounds>]) -> usize {
+    bounds.iter().filter(|bounds| bounds.is_none()).count()
+}
+
+/// Mean over the jobs with bounds and over the quantiles 0.05 to 0.95 of the pinball loss in
+/// seconds; `None` where no job had bounds.
+fn pinball_s(bounds: &[Option<Bounds>], waits_s: &[f64]) -> Option<f64> {
+    let bounded = bounds.iter().zip(waits_s).filter_map(|(bounds, wait_s)| Some((bounds.as_ref()?, *wait_s)));
+    let losses: Vec<f64> =
+        bounded.map(|(bounds, wait_s)| distribution_scores::pinball_s(bounds, wait_s, Levels::EveryFivePercent)).collect();
+    (!losses.is_empty()).then(|| mean(losses))
 }
 
 fn prediction_time(durations_s: &[f64]) -> PredictionTime {
@@ -174,4 +185,21 @@ fn by_wait(errors: &ByMethod<Vec<f64>>, waits_s: &[f64]) -> Vec<WaitClassReport>
         }
     };
     WAIT_CLASSES_S.into_iter().zip(ends).map(class).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use predictor_core::forecasts::forecast::PERCENTILES;
+
+    #[test]
+    fn a_job_without_bounds_is_neither_well_calibrated_nor_a_loss() {
+        let bounds = [None, Some([10; PERCENTILES]), None];
+        let waits_s = [100_000.0, 10.0, 100_000.0];
+        let found = transforms(&bounds, &waits_s, 1);
+        assert_eq!((found[0], found[1].is_some(), found[2]), (None, true, None));
+        assert_eq!((pinball_s(&bounds, &waits_s), without_bounds(&bounds)), (Some(0.0), 2));
+        assert_eq!((pinball_s(&[None], &[1.0]), reliability(&[None]), coverage(&[None]).len()), (None, Vec::new(), 0));
+        assert_eq!(reliability(&[Some(0.5), None])[8..10], [[0.45, 0.0], [0.5, 1.0]]);
+    }
 }
