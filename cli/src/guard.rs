@@ -75,7 +75,7 @@ impl GuardFile {
             return "off: [guard] act in queuecast.toml lets nothing be replayed, and policies stand as the site has set them".to_owned();
         }
         let Some(guard) = self.guard.as_ref().filter(|guard| guard.last_try.is_some()) else {
-            return "has not replayed anything yet: queuecastd does once it has read the history, and then once in every [guard] interval"
+            return "has not replayed anything yet: queuecastd does where molding or deferral is enforced, once in every [guard] interval"
                 .to_owned();
         };
         if guard.last_success.is_none() {
