@@ -70,7 +70,8 @@ prints it; null where not known):
                     loaded_at, changed_since
   policy            mode, mold, defer, reserve, early_start, if_missed,
                     success_probability, min_gain, min_gain_time_s, defer_threshold,
-                    max_defer_s, admission, admission_without_forecast, deadline_probability
+                    max_defer_s, admission, admission_without_forecast, deadline_probability,
+                    molding_held_back, deferral_held_back (by the guard)
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
                     wait_forecasts, shared_nodes (that take jobs, where admission is by

@@ -2,25 +2,13 @@
 
 use job_types::time::UnixTime;
 use serde::{Deserialize, Serialize};
+pub use slurm_conf::configuration::GuardAct as Act;
 
 /// The version of the file that is written here.
 pub const VERSION: u32 = 1;
 
 /// The most replays that are kept of a policy in a partition, one of each day.
 pub const MOST_REPLAYS: usize = 60;
-
-/// What the guard does about a policy that does not pay (`[guard] act`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Act {
-    /// It takes the policy back to `observe` in that partition.
-    #[default]
-    Observe,
-    /// It only says so.
-    Warn,
-    /// Nothing is replayed.
-    Off,
-}
 
 /// A policy that is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
