@@ -86,11 +86,11 @@ impl InstallationArguments {
     /// noted.
     pub(crate) fn find(&self) -> Installation {
         let path = Configuration::path();
-        let (configured, clusters, error) = match Configuration::load(&path) {
-            Ok(configuration) => (configuration.state_directory, configuration.clusters, None),
+        let (configured, clusters, guard_act, error) = match Configuration::load(&path) {
+            Ok(Configuration { state_directory, clusters, guard, .. }) => (state_directory, clusters, Some(guard.act), None),
             Err(error) => {
                 let configured = directory_before(&error).unwrap_or_else(|| Configuration::default().state_directory);
-                (configured, BTreeMap::new(), Some(error))
+                (configured, BTreeMap::new(), None, Some(error))
             }
         };
         Installation {
@@ -99,7 +99,7 @@ impl InstallationArguments {
             configuration_path: path,
             configuration_error: error,
             clusters,
-            guard_act: None,
+            guard_act,
         }
     }
 }
