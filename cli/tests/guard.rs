@@ -263,6 +263,28 @@ fn the_picture_has_a_diagram_for_each_policy_that_was_replayed_and_marks_what_wa
 }
 
 #[test]
+fn times_at_which_a_policy_was_held_back_before_are_told_and_marked() {
+    let (gains, harms) = ([(-0.1, 0.0); 3], [(0.0, 0.1); 3]);
+    let replays = vec![replay(20, Finding::Harms, &harms), replay(10, Finding::Pays, &gains), replay(9, Finding::Pays, &gains)];
+    let (began, ended) = (replays[0].at, replays[2].at);
+    let standing = PolicyStanding { since: ended, ..standing("batch", GuardedPolicy::Molding, Standing::Good, replays) };
+    let site = site(&Guard { policies: vec![standing], ..guard() });
+    let stood_badly = &report(&site)["policies"][0]["stood_badly"];
+    assert_eq!((&stood_badly[0]["since"], &stood_badly[0]["until"]), (&began.0.into(), &ended.0.into()));
+    assert_eq!(stood_badly.as_array().unwrap().len(), 1);
+    let picture = site.path().join("guard.svg");
+    assert_eq!(site.run(&["report", "guard", "--plot", picture.to_str().unwrap()]).status, 0);
+    assert!(fs::read_to_string(&picture).unwrap().contains("held back"));
+}
+
+#[test]
+fn a_configuration_that_switches_the_guard_off_counts_before_the_daemon_has_taken_it_up() {
+    let site = site(&guard());
+    fs::write(site.configuration(), "[guard]\nact = \"off\"\n").unwrap();
+    assert!(site.run(&["report", "guard"]).output.starts_with("guard          off: [guard] act in queuecast.toml"));
+}
+
+#[test]
 fn a_picture_of_nothing_is_refused_with_the_reason() {
     let site = site(&guard());
     let picture = site.path().join("guard.svg");

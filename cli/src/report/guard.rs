@@ -74,7 +74,8 @@ known):
   last_success_at when it last gave an answer
   policies        for each: partition, policy (molding, deferral), is_bad (found not to pay, or to
                   harm others), held_back (is_bad, and the guard acts), since, why, in_a_row (how
-                  many replays in a row have said what would change that), replays
+                  many replays in a row have said what would change that), stood_badly (list of
+                  since and until, as far back as replays are kept), replays
   replays         of a policy, the latest last: at, first_at and last_at (submissions), days, jobs,
                   adoption (the part of the jobs that use it), finding (pays, no-gain, harms,
                   cannot-be-said), why, draws (how many), users and others
@@ -104,7 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     plot::check_folder(arguments.plot.as_deref()).map_err(Failure::Input)?;
     let report = Report::of(&arguments.report.installation(), &arguments.partition, output::now())?;
     if let Some(path) = &arguments.plot {
-        picture::draw(path, &report.policies, report.now).map_err(Failure::Input)?;
+        picture::draw(path, &report.policies, report.act, report.now).map_err(Failure::Input)?;
     }
     output::tell(arguments.report.format, &report, text::text)?.print()?;
     Ok(ExitCode::SUCCESS)

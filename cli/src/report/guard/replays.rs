@@ -19,8 +19,18 @@ pub(super) struct PolicyRow {
     pub(super) why: String,
     /// How many replays in a row have said what would change the standing.
     pub(super) in_a_row: u32,
+    /// The times at which it stood badly, as far back as replays are kept, the latest last.
+    pub(super) stood_badly: Vec<BadTime>,
     /// The replays, the latest last.
     pub(super) replays: Vec<ReplayRow>,
+}
+
+/// A time at which a policy stood badly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(super) struct BadTime {
+    pub(super) since: i64,
+    /// `None` where it still does.
+    pub(super) until: Option<i64>,
 }
 
 /// One replay of a partition's last weeks with a policy and without it.
@@ -78,8 +88,31 @@ impl PolicyRow {
             since: standing.since.0,
             why: standing.why.clone(),
             in_a_row: standing.in_a_row,
+            stood_badly: BadTime::of(standing),
             replays: standing.replays.iter().map(ReplayRow::of).collect(),
         }
+    }
+}
+
+impl BadTime {
+    /// Finds the times by judging the kept replays once more. Of each day only the last is kept:
+    /// where they lead to another standing than there is, only that one is certain.
+    fn of(standing: &PolicyStanding) -> Vec<Self> {
+        let mut walked = PolicyStanding { standing: Standing::Good, in_a_row: 0, replays: Vec::new(), ..standing.clone() };
+        let mut times: Vec<Self> = Vec::new();
+        for replay in &standing.replays {
+            match (walked.judged(replay.clone()), walked.standing) {
+                (true, Standing::Bad) => times.push(Self { since: replay.at.0, until: None }),
+                (true, Standing::Good) => times.iter_mut().rev().take(1).for_each(|time| time.until = Some(replay.at.0)),
+                (false, _) => {}
+            }
+        }
+        let is_bad = standing.standing == Standing::Bad;
+        let last = Self { since: standing.since.0, until: None };
+        if walked.standing == standing.standing && (!is_bad || times.last() == Some(&last)) {
+            return times;
+        }
+        is_bad.then_some(last).into_iter().collect()
     }
 }
 
