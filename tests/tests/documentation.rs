@@ -61,8 +61,8 @@ const WITHOUT_COMMANDS: [&str; 11] = [
 /// The page whose commands `ci/test-packages` runs.
 const INSTALLATION: &str = "docs/install.md";
 
-/// Metrics that need more of a past than the cluster has on which the pages are read: the guard says
-/// nothing of a few hundred jobs.
+/// Metrics that need more of a past than the cluster has on which the pages are read: the guard
+/// says nothing of a few hundred jobs.
 const NOT_SERVED: [(&str, &str); 1] = [("queuecast_guard_response_change_ratios", "gauge")];
 
 /// The reader's user.

@@ -46,7 +46,8 @@ fn replays(checks: &mut Checks, file: &GuardFile, now: UnixTime) {
     }
 }
 
-/// Whether a policy is held back. That is no fault of the installation: it is what the guard is for.
+/// Whether a policy is held back. That is no fault of the installation: it is what the guard is
+/// for.
 fn policies(checks: &mut Checks, file: &GuardFile, now: UnixTime) {
     const NAME: &str = "policies";
     let bad: Vec<String> = file
