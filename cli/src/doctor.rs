@@ -7,6 +7,7 @@ mod answer;
 mod configuration;
 mod daemon;
 mod file_system;
+mod guard;
 mod node_list;
 mod nodes;
 mod permissions;
@@ -179,6 +180,7 @@ fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
         if role == Role::Controller {
             report.take(rules::check(&installation, &slurm, now));
             report.take(daemon::check(&installation, snapshot.as_ref(), now));
+            report.take(guard::check(&installation, now));
         }
     }
     if let Some(list) = &arguments.nodes {

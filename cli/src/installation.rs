@@ -16,6 +16,7 @@ use predictor_core::decisions::Timeliness;
 use predictor_core::decisions::counters::Counted;
 use predictor_core::decisions::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
+use simulator::guard::state::Act;
 use site_rules::data::{self, DataFile};
 use slurm_conf::state_directory::{
     ANSWERS, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
@@ -52,6 +53,8 @@ pub(crate) struct Installation {
     pub(crate) configuration_written_at: Option<UnixTime>,
     /// The state directories of other clusters that it names.
     pub(crate) clusters: BTreeMap<String, PathBuf>,
+    /// What it lets the guard do; `None` where it can't be used, or is of another cluster.
+    pub(crate) guard_act: Option<Act>,
 }
 
 impl Installation {
@@ -83,11 +86,11 @@ impl InstallationArguments {
     /// noted.
     pub(crate) fn find(&self) -> Installation {
         let path = Configuration::path();
-        let (configured, clusters, error) = match Configuration::load(&path) {
-            Ok(configuration) => (configuration.state_directory, configuration.clusters, None),
+        let (configured, clusters, guard_act, error) = match Configuration::load(&path) {
+            Ok(Configuration { state_directory, clusters, guard, .. }) => (state_directory, clusters, Some(guard.act), None),
             Err(error) => {
                 let configured = directory_before(&error).unwrap_or_else(|| Configuration::default().state_directory);
-                (configured, BTreeMap::new(), Some(error))
+                (configured, BTreeMap::new(), None, Some(error))
             }
         };
         Installation {
@@ -96,6 +99,7 @@ impl InstallationArguments {
             configuration_path: path,
             configuration_error: error,
             clusters,
+            guard_act,
         }
     }
 }
@@ -118,7 +122,7 @@ impl Installation {
 
     /// Returns the installation with another state directory, that of another cluster.
     pub(crate) fn with_directory(self, directory: PathBuf) -> Self {
-        Self { directory, ..self }
+        Self { directory, guard_act: None, ..self }
     }
 
     /// Returns the path of the kill switch; `None` while it is off.

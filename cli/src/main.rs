@@ -14,6 +14,7 @@ mod explain;
 mod export_swf;
 mod filter;
 mod genuine;
+mod guard;
 mod import_swf;
 mod installation;
 mod job_name;

@@ -21,6 +21,8 @@ pub(crate) struct PolicyReport {
     pub(crate) admission: &'static str,
     pub(crate) admission_without_forecast: &'static str,
     pub(crate) deadline_probability: f64,
+    pub(crate) molding_held_back: bool,
+    pub(crate) deferral_held_back: bool,
 }
 
 impl From<&Policy> for PolicyReport {
@@ -41,6 +43,7 @@ impl From<&Policy> for PolicyReport {
             admission,
             admission_without_forecast,
             deadline_probability,
+            held_back,
         } = *policy;
         Self {
             mode,
@@ -57,6 +60,8 @@ impl From<&Policy> for PolicyReport {
             admission: admission.as_str(),
             admission_without_forecast: admission_without_forecast.as_str(),
             deadline_probability,
+            molding_held_back: held_back.molding,
+            deferral_held_back: held_back.deferral,
         }
     }
 }

@@ -1,18 +1,16 @@
 //! slurmdbd's jobs as a workload log.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
 
+use ::slurmdbd_log::{add, read};
 use anyhow::{Context, ensure};
 use command_parts::output::count;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use job_types::number::QosId;
-use job_types::time::{Seconds, UnixTime};
-use simulator::accounting::{AccountedRun, Choices, Limit, LogBuilder};
+use simulator::accounting::{Choices, LogBuilder};
 use simulator::remarks::Remarks;
-use simulator::swf::{Log, Status};
-use slurm_sys::client::{self, AccountingConnection, EndedJobRecord, JobState, WindowWidth, controller};
+use simulator::swf::Log;
+use slurm_sys::client::{self, AccountingConnection, EndedJobRecord, JobState, controller};
 
 /// Which jobs of slurmdbd's, and what their log says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,19 +39,15 @@ pub(crate) fn read_slurmdbd(jobs: &SlurmdbdJobs<'_>) -> anyhow::Result<(Log, Rem
     connection.check(cluster)?;
     let qos = connection.qos_names()?;
     let (mut builder, mut elsewhere) = (LogBuilder::new(), 0);
-    let (mut width, mut rest) = (WindowWidth::new(), jobs.ended.clone());
-    let bar = bar(&rest);
-    while !rest.is_empty() {
-        let window = width.first_of(&rest);
-        let records = connection.ended_jobs(cluster, window.clone(), |record| match record.state {
-            JobState::Revoked => elsewhere += 1,
-            _ => add(&mut builder, &record, &qos),
-        })?;
-        width.learn(records);
-        rest.start = window.end;
-        bar.set_position((window.end - jobs.ended.start).unsigned_abs());
-        bar.set_message(format!("{} jobs", count(builder.len() as u64)));
-    }
+    let bar = bar(&jobs.ended);
+    let mut each = |record: &EndedJobRecord<'_>| match record.state {
+        JobState::Revoked => elsewhere += 1,
+        _ => {
+            add(&mut builder, record, &qos);
+            bar.set_message(format!("{} jobs", count(builder.len() as u64)));
+        }
+    };
+    read(&mut connection, cluster, &jobs.ended, &mut each, &mut |until| bar.set_position((until - jobs.ended.start).unsigned_abs()))?;
     bar.finish_and_clear();
     ensure!(!builder.is_empty(), "slurmdbd has no job of cluster {cluster:?} that ended in that time; ask for more with --since");
     let mut remarks = Remarks::default();
@@ -90,61 +84,6 @@ fn machine(jobs: &SlurmdbdJobs<'_>, is_own: bool, remarks: &mut Remarks) -> Opti
     }
 }
 
-fn add(builder: &mut LogBuilder, record: &EndedJobRecord<'_>, qos: &HashMap<QosId, String>) {
-    let number = record.user_id.0.to_string();
-    let requested = Some(u64::from(record.requested_cpus)).filter(|cpus| *cpus > 0);
-    let cpus = requested.or(record.allocated_cpus.map(u64::from)).filter(|cpus| *cpus > 0);
-    let per_cpu = |mebibytes: u64| cpus.map(|cpus| (mebibytes as f64 * 1_024.0 / cpus as f64).round());
-    builder.add(&AccountedRun {
-        // The tasks of an array may lack numbers of their own, as in sacct's text.
-        id: u64::from(record.job_id.0) << 32,
-        submitted: record.submitted.map(UnixTime),
-        eligible: record.eligible.map(UnixTime),
-        started: record.started.map(UnixTime),
-        ended: Some(UnixTime(record.ended)),
-        run_time: None,
-        suspended: Seconds(record.suspended_seconds.saturating_abs()),
-        allocated_cpus: record.allocated_cpus.map(u64::from),
-        requested_cpus: requested,
-        // A job of which the record names no node has one node, as in the daemon.
-        requested_nodes: Some(record.requested_nodes.filter(|nodes| *nodes > 0).unwrap_or(record.allocated_nodes).max(1)),
-        allocated_nodes: Some(record.allocated_nodes),
-        requested_kilobytes_per_cpu: record.requested_memory_mebibytes.and_then(per_cpu),
-        limit: match record.time_limit_seconds {
-            Some(seconds) => u64::try_from(seconds).map_or(Limit::NotKnown, Limit::Seconds),
-            None if record.is_unlimited => Limit::Unlimited,
-            None => Limit::NotKnown,
-        },
-        ending: status(record.state),
-        is_requeued: record.state == JobState::Requeued,
-        user: record.user.as_deref().unwrap_or(&number),
-        account: record.account.as_deref().unwrap_or_default(),
-        partition: record.partition.as_deref().unwrap_or_default(),
-        qos: qos.get(&record.qos_id).map(String::as_str).unwrap_or_default(),
-        name: record.name.as_deref().unwrap_or_default(),
-    });
-}
-
-/// How a job ended, in the terms of workload logs.
-fn status(state: JobState) -> Option<Status> {
-    match state {
-        JobState::Completed => Some(Status::Completed),
-        JobState::Cancelled => Some(Status::Cancelled),
-        JobState::Resized => Some(Status::PartToBeContinued),
-        JobState::Failed
-        | JobState::TimedOut
-        | JobState::NodeFailed
-        | JobState::Preempted
-        | JobState::BootFailed
-        | JobState::DeadlineMissed
-        | JobState::OutOfMemory
-        | JobState::Requeued => Some(Status::Failed),
-        JobState::Pending | JobState::Running | JobState::Suspended | JobState::Completing | JobState::Revoked | JobState::Unknown(_) => {
-            None
-        }
-    }
-}
-
 /// A bar on a terminal, nothing elsewhere. It has no thread of its own, because standard error is
 /// closed while libslurm works.
 fn bar(past: &Range<i64>) -> ProgressBar {
@@ -153,67 +92,4 @@ fn bar(past: &Range<i64>) -> ProgressBar {
     let style = ProgressStyle::with_template("slurmdbd {wide_bar} {percent:>3} % of the time, {msg}, about {eta} left");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.with_elapsed(Duration::ZERO)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use job_types::number::{JobId, QosIndex, UserId};
-    use job_types::size::Size;
-    use simulator::evaluation;
-    use std::borrow::Cow;
-
-    fn record(job: u32, qos: u32, nodes: (Option<u32>, u32)) -> EndedJobRecord<'static> {
-        EndedJobRecord {
-            job_id: JobId(job),
-            array: None,
-            user_id: UserId(1_000),
-            user: None,
-            account: Some(Cow::Borrowed("physics")),
-            partition: Some(Cow::Borrowed("batch")),
-            qos_id: QosId(qos),
-            name: None,
-            features: None,
-            wckey: None,
-            work_dir: None,
-            submit_line: None,
-            requested_cpus: 2,
-            allocated_cpus: Some(32),
-            requested_nodes: nodes.0,
-            allocated_nodes: nodes.1,
-            requested_memory_mebibytes: None,
-            time_limit_seconds: Some(3_600),
-            is_unlimited: false,
-            submitted: Some(1_000 + i64::from(job)),
-            eligible: Some(1_000 + i64::from(job)),
-            started: Some(1_100),
-            ended: 2_000,
-            suspended_seconds: 0,
-            state: JobState::Completed,
-            admin_comment: None,
-        }
-    }
-
-    #[test]
-    fn nodes_and_quality_of_service_of_a_record_are_those_of_the_job_that_forecasts_see() {
-        let qos = HashMap::from([(QosId(1), "normal".to_owned()), (QosId(7), "express".to_owned())]);
-        let mut builder = LogBuilder::new();
-        let nodes = [(Some(2), 4), (None, 4), (Some(0), 4), (None, 0)];
-        for ((job, qos_id), nodes) in (1..).zip([7, 1, 7, 9]).zip(nodes) {
-            add(&mut builder, &record(job, qos_id, nodes), &qos);
-        }
-        let workload = evaluation::read(&builder.finish(&Choices::default()).0);
-        let found: Vec<_> = workload.jobs.iter().map(|job| (job.submitted.size, job.occupied(), job.submitted.qos)).collect();
-        let size = |nodes, cpus| Size { nodes, cpus };
-        assert_eq!(
-            found,
-            [
-                (size(2, 2), size(4, 32), QosIndex(1)),
-                // What the record lacks is what the job had, or one node.
-                (size(4, 2), size(4, 32), QosIndex(2)),
-                (size(4, 2), size(4, 32), QosIndex(1)),
-                (size(1, 2), size(1, 32), QosIndex(0)),
-            ]
-        );
-    }
 }

@@ -1,5 +1,6 @@
 //! `queuecast status`: what the filter decides from, and what it did.
 
+mod guard;
 mod rules;
 mod text;
 mod wait_forecasts;
@@ -23,6 +24,7 @@ use serde::Serialize;
 use slurm_conf::ConfigurationError;
 use upkeep::clocks_agree;
 
+use self::guard::GuardReport;
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
 use crate::exit_status::NO_SNAPSHOT;
@@ -30,8 +32,8 @@ use crate::installation::{Installation, ahead};
 use crate::policy_report::PolicyReport;
 use crate::view::ViewArguments;
 
-/// Show whether queuecast works: the snapshot, what is in it, the modes, the site's own rules, and
-/// what the submit filter did.
+/// Show whether queuecast works: the snapshot, what is in it, the modes, what the guard holds back,
+/// the site's own rules, and what the submit filter did.
 ///
 /// Exit status: 0 if the submit filter can act on the snapshot; 1 if it can't, because the snapshot
 /// is too old, the kill switch is on, or the mode is off everywhere; 2 for wrong usage; 3 without a
@@ -68,7 +70,8 @@ prints it; null where not known):
                     loaded_at, changed_since
   policy            mode, mold, defer, reserve, early_start, if_missed,
                     success_probability, min_gain, min_gain_time_s, defer_threshold,
-                    max_defer_s, admission, admission_without_forecast, deadline_probability
+                    max_defer_s, admission, admission_without_forecast, deadline_probability,
+                    molding_held_back, deferral_held_back (by the guard)
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
                     wait_forecasts, shared_nodes (that take jobs, where admission is by
@@ -80,6 +83,10 @@ prints it; null where not known):
                     pinball_s (mean pinball loss over the percentiles), coverage (by level 0.5,
                     0.75, 0.9, 0.95: the share of them that waited at most as long as the bound
                     at that level), reliability (list of nominal level and observed share)
+  guard             the replays of the last weeks: act (observe, warn, off; null where error says why
+                    it can't be read), error, verdict (in words), tried_at, failure (why that gave
+                    no answer), against (list of partition, policy, held_back, since, why: the
+                    policies that don't pay, or harm others)
   rules             the site's own rules: in_force (how many; null where they can't be read, and
                     error says why), kill_switch (whether rules-off is there), number (by which
                     they are told from others), since, by (queuecastd or queuecast filter load),
@@ -105,6 +112,7 @@ pub(super) struct Report {
     configuration: ConfigurationReport,
     policy: Option<PolicyReport>,
     partitions: Vec<PartitionReport>,
+    guard: GuardReport,
     rules: RulesReport,
     counters: Option<BTreeMap<&'static str, u64>>,
     counters_error: Option<String>,
@@ -229,6 +237,7 @@ impl Report {
                 error: read.as_ref().err().map(ToString::to_string),
                 content: snapshot.map(|snapshot| Content::of(snapshot, now)),
             },
+            guard: GuardReport::of(installation),
             rules: RulesReport::of(installation),
             counters,
             counters_error,

@@ -88,6 +88,24 @@ impl WithoutForecast {
     }
 }
 
+/// The policies that the guard holds back in a partition, because they do not pay there: they are
+/// treated as under [`Mode::Observe`], whatever the mode is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldBack {
+    /// Whether no job is molded.
+    pub molding: bool,
+    /// Whether no job is deferred.
+    pub deferral: bool,
+}
+
+impl HeldBack {
+    /// What either of two holds back.
+    #[must_use]
+    pub fn or(self, other: HeldBack) -> HeldBack {
+        HeldBack { molding: self.molding || other.molding, deferral: self.deferral || other.deferral }
+    }
+}
+
 /// What the site allows in a partition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
@@ -121,6 +139,8 @@ pub struct Policy {
     pub admission_without_forecast: WithoutForecast,
     /// Probability with which an admitted job is to be done by its deadline.
     pub deadline_probability: f64,
+    /// What the guard holds back.
+    pub held_back: HeldBack,
 }
 
 impl Default for Policy {
@@ -142,6 +162,7 @@ impl Default for Policy {
             admission: Admission::Off,
             admission_without_forecast: WithoutForecast::Pass,
             deadline_probability: 0.9,
+            held_back: HeldBack::default(),
         }
     }
 }

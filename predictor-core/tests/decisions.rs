@@ -538,3 +538,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_the_guard_holds_back_is_left_as_written_and_the_record_says_so() {
+    use job_types::policy::HeldBack;
+    let of = |policy, asked| {
+        let cluster = cluster(past(), batch(policy));
+        let submission = Submission { tasks: Some(64), ..submission(16, asked) };
+        let situation = cluster.situation(&submission);
+        let decision = decide(&situation);
+        (decision.record(&situation, 1), decision)
+    };
+    let held = HeldBack { molding: true, deferral: false };
+    let transparent = Policy { mold: When::Always, ..enforcing() };
+    for (policy, asked) in [(enforcing(), mold()), (transparent, UserOptions::default())] {
+        assert!(!of(policy, asked.clone()).1.changes().is_empty());
+        let (record, decision) = of(Policy { held_back: held, ..policy }, asked);
+        assert_eq!(decision.molding, Some(Err(NotMolded::HeldBack)));
+        assert!(decision.changes().is_empty() && record.written.is_none());
+        assert!(record.left.iter().any(|why| why.contains("not molded: held back here by the guard")), "{:?}", record.left);
+    }
+    let (_, decision) = of(Policy { held_back: held, ..enforcing() }, UserOptions { auto_defer: true, ..UserOptions::default() });
+    assert!(!matches!(decision.deferral, None | Some(Err(NotDeferred::HeldBack))), "{:?}", decision.deferral);
+    let held = HeldBack { molding: false, deferral: true };
+    let (record, decision) = of(Policy { held_back: held, ..enforcing() }, UserOptions { auto_defer: true, ..mold() });
+    assert_eq!((decision.molding, decision.deferral), (Some(Ok(())), Some(Err(NotDeferred::HeldBack))));
+    assert!(record.left.iter().any(|why| why.contains("not deferred: held back here by the guard")), "{:?}", record.left);
+}
+
+#[test]
+fn of_several_partitions_what_is_held_back_in_one_is_held_back() {
+    use job_types::policy::HeldBack;
+    let here = Policy { held_back: HeldBack { molding: true, deferral: false }, ..enforcing() };
+    let there = Policy { held_back: HeldBack { molding: false, deferral: true }, ..enforcing() };
+    let of = |names| configured_policy(Some(names), &enforcing(), |name| if name == "here" { &here } else { &there }).held_back;
+    assert_eq!(of("here,there"), HeldBack { molding: true, deferral: true });
+    assert_eq!(of("here"), here.held_back);
+}

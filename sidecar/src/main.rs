@@ -24,6 +24,7 @@ mod changes;
 mod clock;
 mod daemon;
 mod failure;
+mod guard;
 mod known;
 mod learn;
 mod logging;
@@ -46,8 +47,10 @@ use rules_compiler::files::{compile_files, of_site};
 use slurm_conf::Configuration;
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == read::queue_reader::ARGUMENT) {
-        return read::queue_reader::serve();
+    match std::env::args_os().nth(1) {
+        Some(argument) if argument == read::queue_reader::ARGUMENT => return read::queue_reader::serve(),
+        Some(argument) if argument == guard::ARGUMENT => return guard::serve(),
+        _ => {}
     }
     let arguments = Arguments::parse();
     let path = Configuration::path();

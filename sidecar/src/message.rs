@@ -9,6 +9,7 @@ use predictor_core::forecasts::queue_plan::QueuePlan;
 use predictor_core::forecasts::wait_model::WaitModel;
 use slurm_sys::client::ClientError;
 
+use crate::guard::Replayed;
 use crate::known::checkpoint::Reading;
 use crate::known::cluster::{Cluster, Ended};
 use crate::known::rule_load_report::RuleLoadReport;
@@ -31,6 +32,8 @@ pub(crate) enum Message {
     Planned(Box<Planned>),
     /// What became of the site's own rules.
     Rules(Box<RuleLoadReport>),
+    /// What became of a replay of the past.
+    Replayed(Box<Replayed>),
     /// Publish now (SIGUSR1).
     Publish,
     /// Read the configuration again (SIGHUP).

@@ -1,8 +1,9 @@
 //! The configuration in force, and what is wrong with the file if it is another one.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use job_types::policy::Policy;
+use job_types::policy::{HeldBack, Policy};
 use job_types::time::UnixTime;
 use slurm_conf::configuration::{Configuration, ConfigurationError};
 
@@ -15,6 +16,8 @@ pub(crate) struct Settings {
     pub(crate) loaded_at: UnixTime,
     /// What is wrong with the file now; empty if nothing.
     pub(crate) error: String,
+    /// What the guard holds back, by partition.
+    pub(crate) held_back: BTreeMap<String, HeldBack>,
 }
 
 impl Settings {
@@ -28,7 +31,7 @@ impl Settings {
             Err(error @ ConfigurationError::Missing { .. }) => (Configuration::default(), format!("{error}; the defaults are in force")),
             Err(error) => return Err(error),
         };
-        Ok(Self { path, configuration, loaded_at: now, error })
+        Ok(Self { path, configuration, loaded_at: now, error, held_back: BTreeMap::new() })
     }
 
     /// Reads the file again. Where it cannot be used the last good configuration stays in force,
@@ -64,7 +67,8 @@ impl Settings {
 
     /// What may be done to jobs of a partition.
     pub(crate) fn policy(&self, partition: &str) -> Policy {
-        *self.configuration.policy.of(partition)
+        let held_back = self.held_back.get(partition).copied().unwrap_or_default();
+        Policy { held_back, ..*self.configuration.policy.of(partition) }
     }
 
     /// What may be done to jobs of partitions that have nothing of their own.

@@ -9,7 +9,8 @@
 //! - [`metrics`] says what the records of a run come to; [`output`] writes them for other programs.
 //! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts
 //!   against logs.
-//! - [`assessment`] says by both whether all this would pay on the cluster that a log is from.
+//! - [`assessment`] says by both whether all this would pay on the cluster that a log is from, and
+//!   [`guard`] whether it pays where it is in force.
 //!
 //! Times are whole seconds from the beginning of a workload, sizes are processors. Nothing here
 //! reads a clock, and randomness comes from a seed that the caller gives.
@@ -20,6 +21,7 @@ pub mod deadlines;
 pub mod engine;
 pub mod evaluation;
 pub mod experiment;
+pub mod guard;
 mod lines;
 pub mod lublin;
 pub mod metrics;

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use job_types::policy::Policy;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use error::ConfigurationError;
 
@@ -42,6 +42,8 @@ pub struct Configuration {
     pub clusters: BTreeMap<String, PathBuf>,
     /// The address at which metrics are served.
     pub metrics: MetricsSettings,
+    /// How the site's own past is replayed.
+    pub guard: GuardSettings,
     /// What the daemon logs.
     pub log: LogSettings,
 }
@@ -79,6 +81,30 @@ pub struct WaitSettings {
 pub struct ChangesSettings {
     /// `per_second`: how many changes of jobs a second go to slurmctld at the most; 0 is none.
     pub per_second: u32,
+}
+
+/// `[guard]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardSettings {
+    /// `act`: what becomes of a policy that does not pay.
+    pub act: GuardAct,
+    /// `interval`: how often the past is replayed.
+    pub interval_seconds: i64,
+    /// `window`: how much of the past is replayed.
+    pub window_seconds: i64,
+}
+
+/// What the guard does about a policy that does not pay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuardAct {
+    /// It takes the policy back to `observe` in that partition.
+    #[default]
+    Observe,
+    /// It only says so.
+    Warn,
+    /// Nothing is replayed.
+    Off,
 }
 
 /// `[metrics]`.
@@ -156,6 +182,11 @@ impl Default for Configuration {
             changes: ChangesSettings { per_second: 10 },
             clusters: BTreeMap::new(),
             metrics: MetricsSettings { listen: Some(SocketAddr::from(([127, 0, 0, 1], 9_487))) },
+            guard: GuardSettings {
+                act: GuardAct::Observe,
+                interval_seconds: crate::duration::DAY_SECONDS,
+                window_seconds: 28 * crate::duration::DAY_SECONDS,
+            },
             log: LogSettings { level: LogLevel::Info, format: LogFormat::Text },
         }
     }

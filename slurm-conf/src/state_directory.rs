@@ -31,6 +31,9 @@ pub const REFUSALS: &str = "refused-deadlines";
 /// The envelope of [`REFUSALS`].
 pub const REFUSALS_ENVELOPE: Envelope = Envelope::new(*b"QCREFUSE", 2, 16 << 20);
 
+/// What the guard has found, as JSON.
+pub const GUARD: &str = "guard.json";
+
 /// The kill switch: while it exists the filter leaves every job alone.
 pub const KILL_SWITCH: &str = "off";
 

@@ -400,7 +400,7 @@ fn submissions_that_became_jobs_are_found_by_user_and_of_too_many_the_latest_are
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v14");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v15");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),

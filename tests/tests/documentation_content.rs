@@ -61,9 +61,9 @@ fn the_settings_are_those_of_the_configuration() {
 /// A file that sets one key.
 fn file(table: &str, key: &str, value: &str) -> String {
     // The two ages of snapshots bound each other.
-    let beside = match key {
-        "interval" => "maximum_age = \"7d\"\n",
-        "maximum_age" => "interval = \"1s\"\n",
+    let beside = match (table, key) {
+        ("snapshot", "interval") => "maximum_age = \"7d\"\n",
+        ("snapshot", "maximum_age") => "interval = \"1s\"\n",
         _ => "",
     };
     if table.is_empty() { format!("{key} = {value}") } else { format!("[{table}]\n{beside}{key} = {value}") }
@@ -105,7 +105,7 @@ fn ranges_in_the_page_are_the_code_s() {
             ranges += 1;
         }
     }
-    assert_eq!(ranges, 12, "durations, numbers and fractions");
+    assert_eq!(ranges, 14, "durations, numbers and fractions");
 }
 
 /// The nearest values below and beyond a range.

@@ -20,6 +20,7 @@ pub(super) fn text(report: &Report) -> String {
     lines.line("kill switch", if report.kill_switch { "on" } else { "off" });
     lines.line("state", report.state_directory.display().to_string());
     configuration(&mut lines, &report.configuration, report.now);
+    report.guard.text(&mut lines, report.now);
     if let Some(content) = &report.snapshot.content {
         snapshot(&mut lines, content, report.now);
     }

@@ -1,6 +1,8 @@
 //! Changes of a figure by what was changed: a line for each, with dots to the left and right of no
 //! change.
 
+use std::ops::Range;
+
 use plotters::element::{Circle, PathElement, Rectangle, Text};
 use plotters::style::{BLACK, Color};
 
@@ -35,7 +37,22 @@ pub struct Changes {
 
 /// The largest change that has its place on the axis; larger ones stand at its end, with their
 /// figures.
-const MOST: f64 = 100.0;
+pub(super) const MOST: f64 = 100.0;
+
+/// An axis of changes that has the place of no change on it, with its ends. `least` is at most 0
+/// and `most` at least 0.
+pub(super) fn around_zero(least: f64, most: f64) -> (Range<f64>, Axis) {
+    let steps = round_steps(most.max(-least).max(1.0));
+    let step = steps.get(1).copied().unwrap_or(1.0);
+    let (left, right) = ((least / step).floor() * step, (most / step).ceil() * step);
+    // The axis reaches at least one step to each side of 0, so that the place of "no change" lies
+    // within the picture.
+    let (left, right) = (left.min(-step), right.max(step));
+    let marks = (0..).map(|mark| left + f64::from(mark) * step).take_while(|mark| *mark <= right + step / 2.0);
+    let name = |mark: f64| if mark < -1e-9 { format!("-{}", plain(-mark)) } else { plain(mark.max(0.0)) };
+    let marks = marks.map(|mark| (mark, name(mark))).collect();
+    (left..right, Axis::linear(left..right, marks))
+}
 
 /// Draws the diagram: the first line is the uppermost.
 ///
@@ -49,17 +66,9 @@ pub fn changes(area: &Area<'_>, diagram: &Changes) -> anyhow::Result<()> {
     let within = |value: f64| value.clamp(-MOST, MOST);
     let (least, most) =
         values().map(within).fold((-within(chance), within(chance)), |(least, most), value| (least.min(value), most.max(value)));
-    let steps = round_steps(most.max(-least).max(1.0));
-    let step = steps.get(1).copied().unwrap_or(1.0);
-    let (left, right) = ((least / step).floor() * step, (most / step).ceil() * step);
-    // The axis reaches at least one step to each side of 0, so that the place of "no change" lies
-    // within the picture.
-    let (left, right) = (left.min(-step), right.max(step));
-    let marks = (0..).map(|mark| left + f64::from(mark) * step).take_while(|mark| *mark <= right + step / 2.0);
-    let name = |mark: f64| if mark < -1e-9 { format!("-{}", plain(-mark)) } else { plain(mark.max(0.0)) };
-    let marks = marks.map(|mark| (mark, name(mark))).collect();
+    let (Range { start: left, end: right }, axis) = around_zero(least, most);
     let rows = diagram.rows.len().max(1) as f64;
-    let x = (Axis::linear(left..right, marks), diagram.what);
+    let x = (axis, diagram.what);
     let mut chart = framed(area, &diagram.title, x, (Axis::linear(0.0..rows, Vec::new()), ""), Lines::Both)?;
     if chance > 0.0 {
         chart.draw_series([Rectangle::new([(-chance, 0.0), (chance, rows)], GRID.filled())])?;

@@ -2,6 +2,7 @@
 
 mod axis;
 mod changes;
+mod changes_over_time;
 mod classes;
 mod distribution;
 mod forecast;
@@ -27,6 +28,7 @@ use plotters::style::{BLACK, Color, RGBAColor, RGBColor, ShapeStyle, TextStyle};
 use plotters::style::{FontDesc, FontFamily, FontStyle, IntoTextStyle};
 
 pub use self::changes::{Change, Changes, changes};
+pub use self::changes_over_time::{ChangeAt, ChangesOverTime, changes_over_time};
 pub use self::classes::{ErrorsByClass, errors_by_class};
 pub use self::distribution::{Values, distribution};
 pub use self::forecast::{CumulativeStart, RunTimeRanges, cumulative_start, run_time_ranges};

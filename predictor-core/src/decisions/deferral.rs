@@ -6,7 +6,7 @@
 //! because it is the user who waits.
 
 use super::molding::{self, Assumption, Candidate};
-use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain, StartBlocker};
+use super::{DerivedInputs, HELD_BACK, LIMIT_ROUNDING, LeastGain, StartBlocker};
 use crate::forecasts::forecast::Forecaster;
 use job_types::time::{Seconds, UnixTime};
 use std::fmt;
@@ -31,6 +31,8 @@ pub struct Deferral {
 pub enum NotDeferred {
     /// The site defers none in this partition.
     NotOffered,
+    /// The guard holds deferral back in this partition.
+    HeldBack,
     /// The job carries a begin time of its own.
     OwnBegin,
     /// The job must start at once.
@@ -61,6 +63,7 @@ impl fmt::Display for NotDeferred {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotDeferred::NotOffered => f.write_str("this partition defers no jobs"),
+            NotDeferred::HeldBack => f.write_str(HELD_BACK),
             NotDeferred::OwnBegin => f.write_str("it has a begin time of its own"),
             NotDeferred::Immediate => f.write_str("it must start at once"),
             NotDeferred::Heterogeneous => f.write_str("it is part of a heterogeneous job"),

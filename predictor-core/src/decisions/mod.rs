@@ -60,6 +60,9 @@ use std::cell::OnceCell;
 /// minutes.
 const LIMIT_ROUNDING: Seconds = Seconds(60);
 
+/// Why something is left that the guard holds back.
+const HELD_BACK: &str = "held back here by the guard: it does not pay in replays of the last weeks";
+
 /// Everything that a decision depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionInputs<'a, F> {
@@ -447,7 +450,7 @@ where
     };
     let count = size.count(submission.unit());
     let written = |assumption| molding::candidate(&context, count, assumption).map(|(candidate, _)| candidate);
-    let mold = wanted(policy.mold, asked.auto_mold);
+    let mold = wanted(policy.mold, asked.auto_mold) && !policy.held_back.molding;
     // Molding without a reservation looks at the size as written anyway.
     let mut as_written = if mold && reserved.is_none() { None } else { written(&plain) };
     let mut decided = if reserved.is_some() { written(&assumption) } else { as_written.clone() };
@@ -465,6 +468,7 @@ where
     });
     let mut molding = match (asked.auto_mold, policy.mold) {
         (true, When::Never) => Some(Err(NotMolded::NotOffered)),
+        _ if policy.held_back.molding && wanted(policy.mold, asked.auto_mold) => Some(Err(NotMolded::HeldBack)),
         _ => molding,
     };
 
@@ -491,6 +495,7 @@ where
     let mut deferral = None;
     if reserved.is_none() && is_to_be_deferred(submission, &policy) {
         let result = match &decided {
+            _ if policy.held_back.deferral => Err(NotDeferred::HeldBack),
             _ if admission::starts_at_once(&context) => Err(NotDeferred::Immediate),
             // The plan chose the size, and in it nothing that becomes eligible later starts sooner.
             Some(decided) if is_by_plan => Err(NotDeferred::GainTooSmall {

@@ -5,7 +5,7 @@ use super::layout::PolicyRecord;
 use crate::forecasts::queue_plan::PlanObstacle;
 use crate::forecasts::reliability::WaitSourceReason;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::{Admission, Policy, When, WithoutForecast};
+use job_types::policy::{Admission, HeldBack, Policy, When, WithoutForecast};
 use job_types::record::WaitSource;
 use job_types::size::Unit;
 use job_types::time::Seconds;
@@ -109,6 +109,7 @@ impl From<&Policy> for PolicyRecord {
             min_gain_time_s: policy.min_gain_time.clamped_u32().into(),
             defer_threshold: (policy.defer_threshold as f32).into(),
             max_defer_s: policy.max_defer.clamped_u32().into(),
+            held_back: (u32::from(policy.held_back.molding) | u32::from(policy.held_back.deferral) << 1).into(),
         }
     }
 }
@@ -150,6 +151,7 @@ impl From<&PolicyRecord> for Policy {
                 _ => WithoutForecast::Pass,
             },
             deadline_probability: decimal(record.deadline_probability),
+            held_back: HeldBack { molding: record.held_back.get() & 1 != 0, deferral: record.held_back.get() & 2 != 0 },
         }
     }
 }

@@ -32,6 +32,9 @@ impl Daemon {
         self.readers.ask(self.publication.publisher.cluster(), self.learning.is_to_be_kept(now));
         if !self.rounds.are_once() {
             self.rules.ask(false);
+            let cluster = self.publication.publisher.cluster();
+            let partitions = cluster.as_deref().map(|cluster| cluster.partitions.as_slice());
+            self.guarding.look(&self.settings, partitions, self.publication.directory.record_key(), UnixTime(crate::clock::now()));
             if self.rules.hangs() {
                 self.rules_fail("the rules have been compiling for more than a minute: those before stay in force");
             }

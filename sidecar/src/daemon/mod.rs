@@ -7,6 +7,7 @@
 
 mod filter_watch;
 mod going_round;
+mod guarding;
 mod learning;
 mod publication;
 mod publishing;
@@ -24,6 +25,7 @@ use predictor_core::decisions::MOST_AHEAD;
 use crate::changes;
 use crate::clock::now;
 use crate::failure::Failure;
+use crate::guard;
 use crate::learn::learner;
 use crate::logging::Logging;
 use crate::message::{Learnt, Message, Planned};
@@ -35,6 +37,7 @@ use crate::rules::site_data;
 use crate::settings::Settings;
 
 use self::filter_watch::FilterWatch;
+use self::guarding::Guarding;
 use self::learning::{Answer, Learning};
 use self::publication::Publication;
 use self::readers::Readers;
@@ -58,6 +61,7 @@ struct Daemon {
     changes: changes::ChangesThread,
     rules: rules::RulesThread,
     filter: FilterWatch,
+    guarding: Guarding,
     publication: Publication,
     rounds: Rounds,
 }
@@ -159,6 +163,11 @@ impl Daemon {
                     self.readers.controller.ask(());
                 }
             }
+            Message::Replayed(replayed) => self.replayed(*replayed),
+            Message::Died(guard::NAME) => {
+                self.guarding.died();
+                tracing::error!("the guard's thread has panicked: what is held back stays so; restart queuecastd");
+            }
             Message::Died(rules::NAME) => {
                 self.rules_fail("the thread that compiles the rules has panicked: those before stay in force; restart queuecastd");
             }
@@ -231,6 +240,21 @@ impl Daemon {
         }
     }
 
+    /// Takes up what a replay of the past says, and publishes what is held back then.
+    fn replayed(&mut self, replayed: guard::Replayed) {
+        self.metrics.replayed(replayed.outcome.is_ok());
+        if self.guarding.answered(replayed, &self.publication.directory) {
+            self.rounds.hurry(Instant::now());
+        }
+        self.hold_back();
+    }
+
+    /// Has submissions decided about by what the guard holds back now.
+    fn hold_back(&mut self) {
+        self.settings.held_back = self.guarding.held_back();
+        self.metrics.guard(self.guarding.guard());
+    }
+
     /// Reads the configuration again, and publishes what follows from it.
     fn reload(&mut self) {
         self.notification.reloading();
@@ -244,6 +268,8 @@ impl Daemon {
         } else {
             tracing::error!(error = self.settings.error, "the configuration cannot be used");
         }
+        self.guarding.follow(&self.settings.configuration.guard, &self.publication.directory);
+        self.hold_back();
         self.rules.ask(true);
         self.notification.reloaded();
         self.rounds.hurry(Instant::now());

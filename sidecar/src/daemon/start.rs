@@ -11,6 +11,7 @@ use slurm_sys::client;
 
 use super::Daemon;
 use super::filter_watch::FilterWatch;
+use super::guarding::Guarding;
 use super::learning::Learning;
 use super::publication::{Publication, start_answers};
 use super::readers::Readers;
@@ -18,6 +19,7 @@ use super::rounds::Rounds;
 use crate::changes;
 use crate::clock::now;
 use crate::failure::Failure;
+use crate::guard;
 use crate::known::checkpoint::{self, NotTaken, Subject};
 use crate::known::damaged::keep_aside;
 use crate::known::genuine::Genuine;
@@ -107,6 +109,9 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let (off, change_metrics) = (directory.kill_switch(), metrics.changes());
     let cluster = site.cluster.clone();
     start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
+    let (guard_thread, questions) = guard::GuardThread::new();
+    let guard_sender = sender.clone();
+    start(guard::NAME, sender.clone(), move || guard::run(&questions, &guard_sender))?;
     let (mut rules, looks) = rules::RulesThread::new();
     let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), directory.privacy().clone(), tables);
     start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;
@@ -126,6 +131,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     // A daemon that ends after one snapshot takes its memory with it.
     let memory = if arguments.once { None } else { share_memory() };
     let answers = if arguments.once { None } else { start_answers(&directory) };
+    let guarding = Guarding::load(guard_thread, &directory, &settings, site.cluster.clone());
     let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
     let filter = FilterWatch::load(&directory);
     let mut daemon = Daemon {
@@ -139,9 +145,14 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         changes,
         rules,
         filter,
+        guarding,
         publication: Publication::new(publisher, directory, previous),
         rounds: Rounds::new(arguments.once, Instant::now()),
     };
+    if !arguments.once {
+        daemon.guarding.follow(&daemon.settings.configuration.guard, &daemon.publication.directory);
+    }
+    daemon.hold_back();
     let ended = daemon.serve(&messages);
     daemon.filter.look(&daemon.publication.publisher, &mut daemon.metrics);
     daemon.filter.store(&daemon.publication.directory);

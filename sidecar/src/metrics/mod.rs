@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod deadlines;
 pub(crate) mod filter_counters;
+pub(crate) mod guard;
 pub(crate) mod kept_sums;
 pub(crate) mod listener;
 pub(crate) mod named_partitions;
@@ -32,6 +33,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use rules_compiler::in_force::LoadState;
+use simulator::guard::state::Guard;
 
 use crate::clock::now;
 use crate::failure::Failure;
@@ -39,6 +41,7 @@ use crate::known::cluster::{Cluster, Ended};
 use crate::message::Learnt;
 use crate::metrics::changes::ChangeMetrics;
 use crate::metrics::deadlines::DeadlineMetrics;
+use crate::metrics::guard::GuardMetrics;
 use crate::metrics::promises::PromiseMetrics;
 use crate::metrics::rules::RuleMetrics;
 use crate::publish::publisher::Published;
@@ -122,6 +125,7 @@ pub(crate) struct Metrics {
     promises: PromiseMetrics,
     deadlines: DeadlineMetrics,
     rules: RuleMetrics,
+    guard: GuardMetrics,
     ages: Arc<Ages>,
 }
 
@@ -161,6 +165,7 @@ impl Metrics {
             promises: PromiseMetrics::registered(&mut registry),
             deadlines: DeadlineMetrics::registered(&mut registry),
             rules: RuleMetrics::registered(&mut registry, rule_counters_file),
+            guard: GuardMetrics::registered(&mut registry),
             ages: Arc::default(),
         };
         for source in [Source::Accounting, Source::Controller].map(|source| SourceLabel { source: source.name() }) {
@@ -316,6 +321,16 @@ impl Metrics {
     /// What is counted of changes of jobs, for the thread that makes them.
     pub(crate) fn changes(&self) -> ChangeMetrics {
         self.changes.clone()
+    }
+
+    /// What the guard has found.
+    pub(crate) fn guard(&mut self, guard: &Guard) {
+        self.guard.set(guard);
+    }
+
+    /// Counts a replay of the past by the guard.
+    pub(crate) fn replayed(&self, has_succeeded: bool) {
+        self.guard.count(has_succeeded);
     }
 
     /// What became of the site's own rules.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 use rules_compiler::in_force::{self, FOR_ALL, InForceError, LoadState};
 use slurm_conf::state_directory::{
-    ANSWERS, COUNTERS, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, RECORD_KEY, REFUSALS, REFUSALS_ENVELOPE, RULE_COUNTERS,
-    RULES, RULES_DATA, RULES_TABLES, SNAPSHOT,
+    ANSWERS, COUNTERS, GUARD, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, RECORD_KEY, REFUSALS, REFUSALS_ENVELOPE,
+    RULE_COUNTERS, RULES, RULES_DATA, RULES_TABLES, SNAPSHOT,
 };
 use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
@@ -144,6 +144,16 @@ impl StateDirectory {
     /// Returns the path of the key with which records are sealed.
     pub(crate) fn record_key(&self) -> PathBuf {
         self.path.join(RECORD_KEY)
+    }
+
+    /// Returns the path of the file that says what the guard has found.
+    pub(crate) fn guard(&self) -> PathBuf {
+        self.path.join(GUARD)
+    }
+
+    /// Keeps what the guard has found, for everybody: its figures are of partitions.
+    pub(crate) fn keep_guard(&self, content: &[u8]) -> io::Result<()> {
+        self.put(&self.guard(), content, FOR_ALL)
     }
 
     /// Returns the path of the filter's counters.

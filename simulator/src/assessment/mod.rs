@@ -28,7 +28,7 @@ pub use self::limitations::NotSaid;
 pub use self::molding::{Adoption, Molded, Molding, Under};
 use self::names::QueueNames;
 pub use self::past::{Past, WaitClass};
-use self::replayed::ReplayedPast;
+pub(crate) use self::replayed::ReplayedPast;
 pub use self::schedulers::{Known, Schedule, Schedulers, SiteScheduler};
 pub use self::verdict::Verdict;
 use crate::evaluation;

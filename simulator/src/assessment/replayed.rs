@@ -7,24 +7,24 @@ use crate::swf::Log;
 use crate::workload::{LoggedJob, Rules, UnknownRequests};
 
 /// What is replayed of a past.
-pub(super) struct ReplayedPast {
+pub(crate) struct ReplayedPast {
     /// The jobs in order of submission. Jobs that were submitted at one moment keep the order of
     /// the log.
-    pub(super) jobs: Vec<Job>,
+    pub(crate) jobs: Vec<Job>,
     /// How long each job waited according to the log; `None` if the log does not say it.
-    pub(super) waits: Vec<Option<Seconds>>,
+    pub(crate) waits: Vec<Option<Seconds>>,
     /// Processors of the machine.
-    pub(super) processors: u32,
+    pub(crate) processors: u32,
     /// Jobs that had no time limit, of which replays know the run time.
-    pub(super) without_limit: usize,
+    pub(crate) without_limit: usize,
     /// Jobs larger than the machine, which get all of it.
-    pub(super) larger: usize,
+    pub(crate) larger: usize,
 }
 
 impl ReplayedPast {
     /// The jobs of a log that ran. A job that ran too long is cut at what it asked for, and one
     /// without a time limit is known to run as long as it did.
-    pub(super) fn of(log: &Log, processors: u32) -> Self {
+    pub(crate) fn of(log: &Log, processors: u32) -> Self {
         let rules = Rules { unknown_requests: UnknownRequests::AsRun, ..Rules::of_policies() };
         let (mut without_limit, mut larger) = (0, 0);
         let mut jobs: Vec<(Job, Option<Seconds>)> = Vec::with_capacity(log.records.len());
@@ -43,13 +43,13 @@ impl ReplayedPast {
     }
 
     /// The last so many of its jobs, and how long these waited.
-    pub(super) fn last(&self, jobs: usize) -> (&[Job], &[Option<Seconds>]) {
+    pub(crate) fn last(&self, jobs: usize) -> (&[Job], &[Option<Seconds>]) {
         let first = self.jobs.len().saturating_sub(jobs);
         (self.jobs.get(first..).unwrap_or_default(), self.waits.get(first..).unwrap_or_default())
     }
 
     /// First submission and last end, on the log's clock.
-    pub(super) fn period(&self) -> (UnixTime, UnixTime) {
+    pub(crate) fn period(&self) -> (UnixTime, UnixTime) {
         let first = self.jobs.first().map(|job| job.submit).unwrap_or_default();
         let end = |(job, wait): (&Job, &Option<Seconds>)| job.submit + wait.unwrap_or_default() + job.run_time;
         (first, self.jobs.iter().zip(&self.waits).map(end).max().unwrap_or_default())

@@ -120,7 +120,7 @@ enum Kind {
 
 impl SiteScheduler {
     /// Slurm's schedulers as the site has them, or with their defaults, for a replay of `jobs`.
-    pub(super) fn scheduler(&self, jobs: &[Job], processors: u32) -> Scheduler {
+    pub(crate) fn scheduler(&self, jobs: &[Job], processors: u32) -> Scheduler {
         self.with_backfill(Box::new(Slurm::new(self.parameters.clone())), jobs, processors)
     }
 

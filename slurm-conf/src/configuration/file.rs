@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
-use super::{Configuration, LogFormat, LogLevel, Policies};
+use super::{Configuration, GuardAct, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
 use job_types::cluster_name::is_cluster_name;
 use job_types::options::{EarlyStart, IfMissed, Mode};
@@ -27,6 +27,7 @@ pub(super) struct File {
     #[serde(deserialize_with = "clusters")]
     clusters: BTreeMap<String, AbsolutePath>,
     metrics: MetricsTable,
+    guard: GuardTable,
     log: LogTable,
     // The site's own rules, which are checked where they are compiled.
     #[serde(rename = "rule")]
@@ -73,6 +74,14 @@ struct ChangesTable {
 #[serde(default, deny_unknown_fields)]
 struct MetricsTable {
     listen: Option<Listen>,
+}
+
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct GuardTable {
+    act: Option<GuardAct>,
+    interval: Option<Duration<10, { 30 * DAY_SECONDS }>>,
+    window: Option<Duration<DAY_SECONDS, { 366 * DAY_SECONDS }>>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
@@ -166,6 +175,7 @@ impl PolicyTable {
             admission: self.admission.unwrap_or(rest.admission),
             admission_without_forecast: self.admission_without_forecast.unwrap_or(rest.admission_without_forecast),
             deadline_probability: self.deadline_probability.as_ref().map_or(rest.deadline_probability, |fraction| fraction.0),
+            held_back: rest.held_back,
         }
     }
 }
@@ -202,6 +212,13 @@ impl File {
         configuration.clusters = self.clusters.into_iter().map(|(name, AbsolutePath(path))| (name, path)).collect();
         if let Some(Listen(listen)) = self.metrics.listen {
             configuration.metrics.listen = listen;
+        }
+        configuration.guard.act = self.guard.act.unwrap_or(configuration.guard.act);
+        if let Some(Duration(seconds)) = self.guard.interval {
+            configuration.guard.interval_seconds = seconds;
+        }
+        if let Some(Duration(seconds)) = self.guard.window {
+            configuration.guard.window_seconds = seconds;
         }
         configuration.log.level = self.log.level.unwrap_or(configuration.log.level);
         configuration.log.format = self.log.format.unwrap_or(configuration.log.format);

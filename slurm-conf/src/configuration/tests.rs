@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 25, "{uncommented}");
+    assert_eq!(keys, 28, "{uncommented}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What molding comes to, and why a job is left at its size.
 
 use super::super::submission::FixedSizeReason;
-use super::super::{LeastGain, Limit};
+use super::super::{HELD_BACK, LeastGain, Limit};
 use super::candidate::{Candidate, Draft, NoDraft};
 use job_types::size::Unit;
 use job_types::time::Seconds;
@@ -43,6 +43,8 @@ pub enum NotMolded {
     },
     /// The site molds none in this partition.
     NotOffered,
+    /// The guard holds molding back in this partition.
+    HeldBack,
     /// A better size could not be reserved, the one as written can.
     NotReservable,
     /// A better size would not be admitted with the job's deadline, the one as written is.
@@ -69,6 +71,7 @@ impl fmt::Display for NotMolded {
                 *written - *other,
             ),
             NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
+            NotMolded::HeldBack => f.write_str(HELD_BACK),
             NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),
             NotMolded::NotAdmitted => f.write_str("only at its own size it is admitted with its deadline"),
         }

@@ -36,7 +36,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 14;
+pub const LAYOUT_VERSION: u32 = 15;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -120,10 +120,10 @@ const _: () = {
     assert!(size_of::<Header>() == 48);
     assert!(std::mem::offset_of!(Header, checksum) == CHECKSUM_AT.start);
     assert!(size_of::<SectionRecord>() == 24);
-    assert!(size_of::<PolicyRecord>() == 32);
-    assert!(size_of::<SiteRecord>() == 120);
+    assert!(size_of::<PolicyRecord>() == 36);
+    assert!(size_of::<SiteRecord>() == 124);
     assert!(size_of::<SubmissionRecord>() == 20);
-    assert!(size_of::<PartitionRecord>() == 136);
+    assert!(size_of::<PartitionRecord>() == 140);
     assert!(size_of::<SlurmReservation>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);

@@ -38,6 +38,8 @@ pub struct PolicyRecord {
     pub defer_threshold: F32,
     /// Longest deferral in seconds.
     pub max_defer_s: U32,
+    /// What the guard holds back: 1 for molding, 2 for deferral, 3 for both.
+    pub held_back: U32,
 }
 
 /// The site as a whole, and where the snapshot comes from.

@@ -1,0 +1,221 @@
+//! Judges a policy by a replay of one partition's last weeks with it and without.
+
+use job_types::policy::Policy;
+use job_types::text::count;
+use job_types::time::UnixTime;
+use predictor_core::decisions::LeastGain;
+
+use super::state::{Change, Draw, Finding, GuardedPolicy, Replay};
+use crate::assessment::verdict::{FEWEST_JOBS, LEAST_GAIN, LEAST_GAIN_TIME, MOST_PRICE, percent, signed_percent, time};
+use crate::assessment::{Most, ReplayedPast, SiteScheduler};
+use crate::experiment::{self, Ablations, Comparison, ExperimentError, Method, RequestedFeatures, ResponseChange, compare_under};
+use crate::swf::Log;
+
+/// The fewest days that must lie between the first and the last submission: a shorter past has not
+/// seen a whole week.
+pub const FEWEST_DAYS: f64 = 7.0;
+
+/// The 95th percentile of the others must not rise by more than this part in every draw. It rests
+/// on one job in twenty, and so moves more than the mean does.
+pub const MOST_PRICE_P95: f64 = LEAST_GAIN;
+
+/// How often each question is asked, with other curves of speed-up and other users who use it.
+const DRAWS: u64 = 3;
+
+/// What is asked of a past.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    /// The policy.
+    pub policy: GuardedPolicy,
+    /// The part of the jobs that use it, 0 to 1.
+    pub adoption: f64,
+    /// Whether it is done to jobs whose users asked for nothing, and so to sizes that they ran.
+    pub is_unasked: bool,
+    /// CPUs of the partition.
+    pub processors: u32,
+    /// What the site wants a change to gain.
+    pub site: Policy,
+    /// The site's own scheduler.
+    pub scheduler: &'a SiteScheduler,
+    /// Now.
+    pub at: UnixTime,
+}
+
+/// Replays the log of one partition.
+///
+/// # Errors
+///
+/// The jobs can't be replayed on a machine of that size.
+pub fn judge(log: &Log, question: &Question<'_>) -> Result<Replay, ExperimentError> {
+    let past = ReplayedPast::of(log, question.processors.max(1));
+    let (jobs, _) = past.last(Most::default().molding_jobs);
+    let began = log.header.unix_start_time().unwrap_or_default();
+    let moment = |submit: UnixTime| UnixTime(began.saturating_add(submit.0));
+    let span = jobs.first().zip(jobs.last());
+    let days = span.map_or(0.0, |(first, last)| (last.submit - first.submit).0 as f64 / 86_400.0);
+    let mut replay = Replay {
+        at: question.at,
+        first: span.map(|(first, _)| moment(first.submit)),
+        last: span.map(|(_, last)| moment(last.submit)),
+        days,
+        jobs: jobs.len() as u64,
+        adoption: question.adoption,
+        finding: Finding::CannotBeSaid,
+        why: String::new(),
+        draws: Vec::new(),
+    };
+    if let Some(why) = too_little(&replay) {
+        replay.why = why;
+        return Ok(replay);
+    }
+    let features = RequestedFeatures {
+        molding: question.policy == GuardedPolicy::Molding,
+        deferral: question.policy == GuardedPolicy::Deferral,
+        ..RequestedFeatures::default()
+    };
+    let parts = Ablations { any_size: !question.is_unasked, least_gain: LeastGain::from(&question.site), ..Ablations::default() };
+    for seed in 1..=DRAWS {
+        let options = experiment::Options {
+            method: Method::Default(features),
+            adoption: question.adoption,
+            from: jobs.len() / 3 + 1,
+            to: jobs.len(),
+            parts,
+            seed,
+            ..experiment::Options::default()
+        };
+        let scheduler = || question.scheduler.scheduler(jobs, past.processors);
+        let compared = compare_under(&scheduler, jobs, past.processors, &options, &|_, _| ())?;
+        replay.draws.push(draw(seed, question.policy, &compared));
+    }
+    (replay.finding, replay.why) = found(&replay.draws);
+    Ok(replay)
+}
+
+/// Why nothing can be said of so short a past, or of so few users.
+fn too_little(replay: &Replay) -> Option<String> {
+    if (replay.jobs as usize) < FEWEST_JOBS {
+        Some(format!("{} jobs ran; {} are the least that anything is said from", count(replay.jobs as usize), count(FEWEST_JOBS)))
+    } else if replay.days < FEWEST_DAYS {
+        Some(format!("its jobs were submitted within {:.1} days; {FEWEST_DAYS:.0} are the least that anything is said from", replay.days))
+    } else if replay.adoption <= 0.0 {
+        Some("no job has used it".to_owned())
+    } else {
+        None
+    }
+}
+
+fn draw(seed: u64, policy: GuardedPolicy, compared: &Comparison) -> Draw {
+    let changed = match policy {
+        GuardedPolicy::Molding => compared.changed.smaller + compared.changed.larger,
+        GuardedPolicy::Deferral => compared.changed.deferred,
+    };
+    let of = |change: &ResponseChange| Change {
+        jobs: change.jobs as u64,
+        mean_without_s: change.baseline_response_s,
+        mean_with_s: change.response_s,
+        p95_without_s: change.baseline_p95_response_s,
+        p95_with_s: change.p95_response_s,
+    };
+    let all = Change {
+        jobs: (compared.adopters.jobs + compared.others.jobs) as u64,
+        mean_without_s: compared.baseline.mean_response_s,
+        mean_with_s: compared.ours.mean_response_s,
+        p95_without_s: compared.baseline.p95_response_s,
+        p95_with_s: compared.ours.p95_response_s,
+    };
+    Draw { seed, changed: changed as u64, all, users: of(&compared.adopters), others: of(&compared.others) }
+}
+
+/// The least and the greatest of some changes.
+fn range(changes: impl Iterator<Item = f64>) -> (f64, f64) {
+    changes.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), change| (least.min(change), most.max(change)))
+}
+
+/// What the draws say, and why. Only what all of them say counts: where one does not, it may be
+/// chance.
+fn found(draws: &[Draw]) -> (Finding, String) {
+    if draws.iter().all(|draw| draw.changed == 0) {
+        return (Finding::CannotBeSaid, "it would have changed no job".to_owned());
+    }
+    if draws.iter().any(|draw| draw.users.jobs == 0) {
+        return (Finding::CannotBeSaid, "too few jobs use it".to_owned());
+    }
+    let span = |(least, most): (f64, f64)| format!("{} to {}", signed_percent(least), signed_percent(most));
+    if draws.iter().all(|draw| draw.others.jobs > 0) {
+        let mean = range(draws.iter().map(|draw| draw.others.mean()));
+        let p95 = range(draws.iter().map(|draw| draw.others.p95()));
+        let harmed = [("mean", mean, MOST_PRICE), ("95th percentile of the", p95, MOST_PRICE_P95)];
+        if let Some((what, changes, most)) = harmed.into_iter().find(|(_, (least, _), most)| least > most) {
+            let why = format!(
+                "the {what} time to a result of those who don't use it changes by {}, over {} in every draw",
+                span(changes),
+                percent(most)
+            );
+            return (Finding::Harms, why);
+        }
+    }
+    let users = range(draws.iter().map(|draw| draw.users.mean()));
+    let gained = draws.iter().map(|draw| draw.users.mean_without_s - draw.users.mean_with_s).sum::<f64>() / draws.len().max(1) as f64;
+    let figures = format!("the mean time to a result of those who use it changes by {} ({} s gained)", span(users), gained.round());
+    if users.1 <= -LEAST_GAIN && gained >= LEAST_GAIN_TIME.0 as f64 {
+        return (Finding::Pays, format!("{figures}, and nobody pays for it"));
+    }
+    let least = time(LEAST_GAIN_TIME.0 as f64);
+    (Finding::NoGain, format!("{figures}; {} in every draw and {least} in the mean are the least that pays", percent(LEAST_GAIN)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(jobs: u64, mean: f64, p95: f64) -> Change {
+        Change { jobs, mean_without_s: 10_000.0, mean_with_s: 10_000.0 * (1.0 + mean), p95_without_s: 1e5, p95_with_s: 1e5 * (1.0 + p95) }
+    }
+
+    /// Draws in which users and others change so.
+    fn draws(users: [f64; 3], others: [(f64, f64); 3]) -> Vec<Draw> {
+        let draw = |(users, (mean, p95)): (f64, (f64, f64))| Draw {
+            seed: 1,
+            changed: 10,
+            all: change(200, users, 0.0),
+            users: change(100, users, 0.0),
+            others: change(100, mean, p95),
+        };
+        users.into_iter().zip(others).map(draw).collect()
+    }
+
+    #[test]
+    fn others_are_harmed_only_where_every_draw_says_so() {
+        let pays = [-0.1; 3];
+        assert_eq!(found(&draws(pays, [(0.02, 0.0); 3])).0, Finding::Harms);
+        assert_eq!(found(&draws(pays, [(0.02, 0.0), (0.03, 0.0), (0.005, 0.0)])).0, Finding::Pays);
+        assert_eq!(found(&draws(pays, [(0.0, 0.06); 3])).0, Finding::Harms);
+        assert_eq!(found(&draws(pays, [(0.0, 0.06), (0.0, 0.01), (0.0, 0.06)])).0, Finding::Pays);
+    }
+
+    #[test]
+    fn what_users_gain_has_to_be_noticed_in_every_draw() {
+        let none = [(0.0, 0.0); 3];
+        assert_eq!(found(&draws([-0.06, -0.07, -0.05], none)).0, Finding::Pays);
+        assert_eq!(found(&draws([-0.06, -0.07, -0.04], none)).0, Finding::NoGain);
+        assert_eq!(found(&draws([0.1, 0.2, 0.3], none)).0, Finding::NoGain);
+        let mut short = draws([-0.06; 3], none);
+        short.iter_mut().for_each(|draw| (draw.users.mean_without_s, draw.users.mean_with_s) = (100.0, 80.0));
+        assert_eq!(found(&short).0, Finding::NoGain, "20 s are not noticed");
+    }
+
+    #[test]
+    fn where_all_use_it_there_is_nobody_else_to_be_harmed() {
+        let mut all = draws([-0.1; 3], [(0.5, 0.5); 3]);
+        all.iter_mut().for_each(|draw| draw.others = Change::default());
+        assert_eq!(found(&all).0, Finding::Pays);
+    }
+
+    #[test]
+    fn where_no_job_is_changed_nothing_is_said() {
+        let mut unchanged = draws([0.0; 3], [(0.0, 0.0); 3]);
+        unchanged.iter_mut().for_each(|draw| draw.changed = 0);
+        assert_eq!(found(&unchanged).0, Finding::CannotBeSaid);
+    }
+}
