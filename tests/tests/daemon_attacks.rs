@@ -61,8 +61,9 @@ const SPOILS: [(&str, Spoil); 6] = [
 ];
 
 /// The files that a daemon finds at its start.
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "filter-counters",
+    "guard.json",
     "learnt",
     "lock",
     "refused-deadlines",

@@ -8,7 +8,7 @@ use job_types::policy::{HeldBack, Policy, When};
 use job_types::time::{Seconds, UnixTime};
 use simulator::guard::state::{Act, Guard, GuardedPolicy, PolicyStanding, Replay, Standing, Try};
 use slurm_conf::configuration::GuardSettings;
-use slurm_conf::trusted::{is_damage, read_owned};
+use slurm_conf::trusted::{is_damage, is_there, read_owned};
 use slurm_sys::client::controller::Partition;
 
 use crate::guard::{Answer, AskedPartition, AskedPolicy, GuardThread, Question, Replayed};
@@ -58,7 +58,8 @@ impl Guarding {
     pub(super) fn follow(&mut self, settings: &GuardSettings, directory: &StateDirectory) {
         let before = self.guard.clone();
         (self.guard.act, self.guard.interval_s, self.guard.window_s) = (settings.act, settings.interval_seconds, settings.window_seconds);
-        if self.guard != before {
+        // Whoever asks is told from the start that nothing has been replayed yet.
+        if self.guard != before || !is_there(&self.path).unwrap_or(true) {
             self.keep(directory);
         }
     }
@@ -193,4 +194,96 @@ fn asked(name: &str, processors: u32, policy: &Policy) -> Option<AskedPartition>
     let policies: Vec<AskedPolicy> = policies.into_iter().flatten().filter(|_| is_enforced).collect();
     let Policy { min_gain, min_gain_time, .. } = *policy;
     (!policies.is_empty()).then(|| AskedPartition { name: name.to_owned(), processors, min_gain, min_gain_time, policies })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::known::privacy::Privacy;
+    use simulator::guard::state::Finding;
+    use slurm_sys::client::PrivateData;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+    use std::time::Duration;
+
+    const NOW: i64 = 1_750_000_000;
+
+    fn directory() -> (tempfile::TempDir, StateDirectory) {
+        let parent = tempfile::tempdir().unwrap();
+        let own_user = fs::metadata("/proc/self").unwrap().uid();
+        let directory = StateDirectory::open(&parent.path().join("state"), own_user, Privacy::new(PrivateData::default())).unwrap();
+        (parent, directory)
+    }
+
+    fn guarding(parent: &tempfile::TempDir, directory: &StateDirectory, act: Act) -> Guarding {
+        let settings = Settings::load(parent.path().join("queuecast.toml"), UnixTime(NOW)).unwrap();
+        let mut guarding = Guarding::load(GuardThread::new().0, directory, &settings, "c".to_owned());
+        guarding.follow(&GuardSettings { act, interval_seconds: 100, window_seconds: 86_400 }, directory);
+        guarding
+    }
+
+    fn replayed(at: i64, finding: Finding) -> Replayed {
+        let why = format!("{finding:?}");
+        let (at, days, jobs, adoption, draws) = (UnixTime(at), 28.0, 5_000, 1.0, Vec::new());
+        let replay = Replay { at, first: None, last: None, days, jobs, adoption, finding, why, draws };
+        let answer = Answer { jobs: 5_000, replays: vec![("batch".to_owned(), GuardedPolicy::Molding, replay)], not_known: Vec::new() };
+        Replayed { asked_at: at, took: Duration::from_secs(3), outcome: Ok(answer) }
+    }
+
+    #[test]
+    fn what_is_held_back_outlives_the_daemon_and_so_does_the_time_of_the_last_try() {
+        let (parent, directory) = directory();
+        let mut first = guarding(&parent, &directory, Act::Observe);
+        assert!(first.is_due(UnixTime(NOW)) && first.held_back().is_empty());
+        assert!(first.answered(replayed(NOW, Finding::Harms), &directory));
+        let second = guarding(&parent, &directory, Act::Observe);
+        let held = HeldBack { molding: true, deferral: false };
+        assert_eq!(second.held_back(), BTreeMap::from([("batch".to_owned(), held)]));
+        assert!(!second.is_due(UnixTime(NOW + 99)) && second.is_due(UnixTime(NOW + 100)));
+        assert!(second.is_due(UnixTime(NOW - 1)), "the clock was set back");
+    }
+
+    #[test]
+    fn a_guard_that_only_warns_holds_nothing_back_and_one_that_is_off_asks_nothing() {
+        let (parent, directory) = directory();
+        let mut warning = guarding(&parent, &directory, Act::Warn);
+        assert!(!warning.answered(replayed(NOW, Finding::Harms), &directory));
+        assert!(warning.held_back().is_empty());
+        assert!(!guarding(&parent, &directory, Act::Off).is_due(UnixTime(NOW + 1_000)));
+        // Once it may act, it goes by what it has found.
+        assert_eq!(guarding(&parent, &directory, Act::Observe).held_back().len(), 1);
+    }
+
+    #[test]
+    fn a_replay_that_fails_is_told_and_changes_no_standing() {
+        let (parent, directory) = directory();
+        let mut guarding = guarding(&parent, &directory, Act::Observe);
+        guarding.answered(replayed(NOW, Finding::Harms), &directory);
+        let failed = Replayed { asked_at: UnixTime(NOW + 200), took: Duration::ZERO, outcome: Err("slurmdbd is away".to_owned()) };
+        assert!(!guarding.answered(failed, &directory));
+        let kept = read(&directory.guard());
+        let last = kept.last_try.unwrap();
+        assert_eq!((last.at, last.failure.as_deref()), (UnixTime(NOW + 200), Some("slurmdbd is away")));
+        assert_eq!((kept.last_success, guarding.held_back().len()), (Some(UnixTime(NOW)), 1));
+    }
+
+    #[test]
+    fn only_what_is_enforced_is_asked_about() {
+        let of = |mode, mold, defer| {
+            let found = asked("batch", 8, &Policy { mode, mold, defer, ..Policy::default() });
+            found.map(|found| found.policies.iter().map(|asked| (asked.policy, asked.is_unasked)).collect::<Vec<_>>())
+        };
+        assert_eq!(of(Mode::Advise, When::Always, When::Always), None);
+        assert_eq!(of(Mode::Enforce, When::Never, When::Never), None);
+        let both = vec![(GuardedPolicy::Molding, true), (GuardedPolicy::Deferral, false)];
+        assert_eq!(of(Mode::Enforce, When::Always, When::Asked), Some(both));
+    }
+
+    #[test]
+    fn a_damaged_file_is_kept_aside_and_begun_anew() {
+        let (_parent, directory) = directory();
+        fs::write(directory.guard(), "{\"version\": 1").unwrap();
+        assert_eq!(read(&directory.guard()), Guard::default());
+        assert!(directory.path().join("guard.json.damaged").exists() && !directory.guard().exists());
+    }
 }

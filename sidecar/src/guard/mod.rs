@@ -57,6 +57,8 @@ pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>)
 fn ask(question: &Question, longest: Duration) -> io::Result<Result<Answer, String>> {
     let mut command = Command::new(PROGRAM);
     command.arg0("queuecastd").arg(ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // It has one core, and each further thread or arena would take of the bound of its memory.
+    command.env("RAYON_NUM_THREADS", "1").env("MALLOC_ARENA_MAX", "1");
     let mut child = command.spawn()?;
     let outcome = answer_of(&mut child, question, longest);
     if outcome.is_err() {
