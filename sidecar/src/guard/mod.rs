@@ -1,8 +1,8 @@
 //! Replays the site's past, to see whether molding and deferral pay where they are enforced.
 //!
-//! A process of this program reads the past from slurmdbd and replays it ([`replay`]), at the lowest
-//! priority and within bounds of memory and of processor time, so that whatever happens to it
-//! nothing happens to the daemon. A thread starts it and waits for its answer.
+//! A process of this program reads the past from slurmdbd and replays it ([`replay`]), at the
+//! lowest priority and within bounds of memory and of processor time, so that whatever happens to
+//! it nothing happens to the daemon. A thread starts it and waits for its answer.
 
 mod past;
 mod question;

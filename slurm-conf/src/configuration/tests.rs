@@ -1,6 +1,6 @@
 use super::*;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::{Admission, When, WithoutForecast};
+use job_types::policy::{Admission, HeldBack, When, WithoutForecast};
 use job_types::time::Seconds;
 
 const PATH: &str = "/somewhere/queuecast.toml";
@@ -70,6 +70,10 @@ fn every_key_is_taken() {
         east = "/e"
         [metrics]
         listen = "[::1]:0"
+        [guard]
+        act = "warn"
+        interval = "12h"
+        window = "14d"
         [log]
         level = "debug"
         format = "json"
@@ -101,12 +105,14 @@ fn every_key_is_taken() {
                 admission: Admission::LibraRisk,
                 admission_without_forecast: WithoutForecast::Refuse,
                 deadline_probability: 0.8,
+                held_back: HeldBack::default(),
             },
             partitions: BTreeMap::new(),
         },
         changes: ChangesSettings { per_second: 3 },
         clusters: BTreeMap::from([("east".to_owned(), "/e".into())]),
         metrics: MetricsSettings { listen: Some("[::1]:0".parse().unwrap()) },
+        guard: GuardSettings { act: GuardAct::Warn, interval_seconds: 43_200, window_seconds: 14 * 86_400 },
         log: LogSettings { level: LogLevel::Debug, format: LogFormat::Json },
     };
     assert_eq!(configuration, expected);

@@ -17,8 +17,8 @@ use crate::page::Page;
 /// table of docs/reservations.md on what was kept, what it cost and what it did to others.
 ///
 /// Each log is replayed in the windows of the table; a log that is none of the table's is replayed
-/// from its 10,001st job on, or from behind its first third. One window with one probability and one
-/// seed takes a minute or two.
+/// from its 10,001st job on, or from behind its first third. One window with one probability and
+/// one seed takes a minute or two.
 ///
 /// With --check each probability must have reservations that were given, none of them with less
 /// than was asked for, and cost at least what their jobs ran.
