@@ -17,12 +17,12 @@ interval = \"10s\"
 ";
 
 /// Seeds of the model whose months have 3,000 jobs on 32 processors: in the one molding shortens
-/// the mean response by less than what is noticed, in the other by a third.
+/// the mean response by less than what is noticed, in the other by a fifth.
 const DOES_NOT_PAY: &str = "9";
-const PAYS: &str = "11";
+const PAYS: &str = "7";
 
 /// Longer than two replays and the time between them.
-const TWO_REPLAYS: Duration = Duration::from_secs(300);
+const TWO_REPLAYS: Duration = Duration::from_secs(900);
 
 /// A cluster with the plugins, and two that hold imported pasts of 32 processors.
 fn cluster(configuration: &str) -> Cluster {
@@ -82,16 +82,12 @@ fn molding_that_does_not_pay_is_taken_back_and_comes_back_when_the_past_has_chan
     let status = cluster.output("queuecast", &["status"]);
     assert!(status.lines().any(|line| line.starts_with("guard") && line.contains("molding")), "{status}");
 
-    // A restart forgets nothing, and does not replay at once.
+    // A restart forgets nothing. From then on the past is another one.
     daemon.signal("TERM");
     assert!(daemon.end(PATIENCE).success());
-    let mut daemon = cluster.start_queuecastd();
-    wait_for("the new daemon's snapshot", PATIENCE, || record_of_a_job(&cluster).contains(HELD_BACK).then_some(()));
-    assert!(stands(&cluster, true).is_some());
-
-    // The past is another one.
     cluster.configure(&with_past(CONFIGURATION, "rich"));
-    daemon.signal("HUP");
+    let mut daemon = cluster.start_queuecastd();
+    assert!(stands(&cluster, true).is_some() && record_of_a_job(&cluster).contains(HELD_BACK));
     wait_for("molding to come back", TWO_REPLAYS, || stands(&cluster, false));
     wait_for("submissions to be decided about", PATIENCE, || (!record_of_a_job(&cluster).contains(HELD_BACK)).then_some(()));
     assert!(cluster.log("queuecastd").contains("the guard lets a policy act again"));

@@ -111,7 +111,9 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
     let (guard_thread, questions) = guard::GuardThread::new();
     let guard_sender = sender.clone();
-    start(guard::NAME, sender.clone(), move || guard::run(&questions, &guard_sender))?;
+    start(guard::NAME, sender.clone(), move || {
+        guard::run(&questions, |replayed| guard_sender.send(Message::Replayed(replayed)).is_ok());
+    })?;
     let (mut rules, looks) = rules::RulesThread::new();
     let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), directory.privacy().clone(), tables);
     start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;

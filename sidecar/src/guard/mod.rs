@@ -14,9 +14,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam::channel::{Receiver, Sender};
+use crossbeam::channel::Receiver;
 
-use crate::message::Message;
 use crate::worker::Worker;
 
 pub(crate) use question::{Answer, AskedPartition, AskedPolicy, Question, Replayed};
@@ -41,13 +40,14 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The most bytes of an answer that are read.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Answers until the main thread has dropped its end.
-pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>) {
+/// Answers until the main thread has dropped its end, or `tell` can reach nobody any more and says
+/// so with `false`.
+pub(crate) fn run(questions: &Receiver<Box<Question>>, tell: impl Fn(Box<Replayed>) -> bool) {
     for question in questions {
         let began = Instant::now();
         let outcome = ask(&question, LONGEST).unwrap_or_else(|error| Err(format!("the process that replays the past: {error}")));
         let replayed = Replayed { asked_at: question.at, took: began.elapsed(), outcome };
-        if sender.send(Message::Replayed(Box::new(replayed))).is_err() {
+        if !tell(Box::new(replayed)) {
             return;
         }
     }

@@ -86,16 +86,25 @@ impl GuardMetrics {
             let Some(draws) = standing.replays.last().map(|replay| replay.draws.as_slice()).filter(|draws| !draws.is_empty()) else {
                 continue;
             };
-            let parts: [(&'static str, fn(&Draw) -> &Change); 3] =
-                [("all", |draw| &draw.all), ("users", |draw| &draw.users), ("others", |draw| &draw.others)];
-            let figures: [(&'static str, fn(&Change) -> f64); 2] = [("mean", Change::mean), ("p95", Change::p95)];
-            for (jobs, part) in parts {
-                for (figure, change) in figures {
-                    let mean = draws.iter().map(|draw| change(part(draw))).sum::<f64>() / draws.len() as f64;
+            for jobs in ["all", "users", "others"] {
+                let changes = || draws.iter().map(|draw| change_of(draw, jobs));
+                let count = draws.len() as f64;
+                let means =
+                    [("mean", changes().map(Change::mean).sum::<f64>() / count), ("p95", changes().map(Change::p95).sum::<f64>() / count)];
+                for (figure, mean) in means {
                     let label = ChangeLabel { partition: partition.clone(), policy, jobs, figure };
                     self.change.get_or_create(&label).set(mean);
                 }
             }
         }
+    }
+}
+
+/// What becomes of all jobs of a draw, of those of who use the policy, or of the others.
+fn change_of<'a>(draw: &'a Draw, jobs: &str) -> &'a Change {
+    match jobs {
+        "users" => &draw.users,
+        "others" => &draw.others,
+        _ => &draw.all,
     }
 }
