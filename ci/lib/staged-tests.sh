@@ -7,7 +7,7 @@
 # Whose tests meet Slurm: what is on the border with it, and the tests of the whole on a cluster.
 border=(slurm-sys submit-filter spank-plugin tests)
 # The programs among them that take minutes.
-longest=(changes daemon joint daemon_attacks spank deadline_report command_line queue shares cluster
+longest=(guard changes daemon joint daemon_attacks spank deadline_report command_line queue shares cluster
   burst filter deadline_order reserved_time reservations slurm_comparison daemon_time documentation
   ordinary_user doctor deadline_faults takeover slurm_user)
 # Those that meet no Slurm, or of it only what each release does alike: they run on the machine's
