@@ -288,6 +288,7 @@ impl Learner {
                     let job = *open.job.submitted();
                     let features = published.remove(&event.serial);
                     let row = self.arrive(&job, moment, features.as_deref(), features.is_some());
+                    self.run_times.arrived(row, &job);
                     if features.is_none() {
                         self.overtaken.insert(row);
                     }
@@ -303,8 +304,10 @@ impl Learner {
                     let ended = self.tracker.remove(event.serial);
                     if let Some(Open { row: Some(row), job: Job::Ended(job), is_interrupted, recorded_forecast, .. }) = ended {
                         self.end(row, &job, event.at, is_interrupted, recorded_forecast.as_ref());
-                        if !is_interrupted {
-                            self.run_times.ended(&job, event.at);
+                        if is_interrupted {
+                            self.run_times.left(row);
+                        } else {
+                            self.run_times.ended(row, &job);
                         }
                     }
                 }

@@ -5,7 +5,9 @@ use job_types::number::UserId;
 use predictor_core::forecasts::forecast::RunTimeRange;
 use predictor_core::forecasts::past::GroupKind;
 use predictor_core::snapshot::layout::sections::{self, Section, Sections};
-use predictor_core::snapshot::layout::{AssociationRecord, GroupRecord, NO_RECORD, NameRecord, OpenGroupRecord, UserSizeRecord};
+use predictor_core::snapshot::layout::{
+    AssociationRecord, GroupRecord, NO_RECORD, NameRecord, ONE_USERS, OpenGroupRecord, RunTimeModelRecord,
+};
 use predictor_core::snapshot::{ROOT_ACCOUNT, Snapshot};
 use std::collections::BTreeSet;
 
@@ -13,11 +15,12 @@ use std::collections::BTreeSet;
 /// their past and their accounts. With no user, without anybody's.
 ///
 /// What stays tells nothing of single users: partitions and what is in demand there, when CPUs
-/// come free, waits by class of job, and the trees.
+/// come free, waits by class of job, run times of sizes and limits that several users asked for, and
+/// the trees.
 #[must_use]
 pub fn for_reader<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, user: Option<UserId>) -> Vec<u8> {
     let is_own = |other: u32| user == Some(UserId(other));
-    let (sizes, ranges) = own_run_times(snapshot, is_own);
+    let (models, ranges) = own_run_times(snapshot, is_own);
     let users = own(snapshot, sections::Users, |record| is_own(record.user.get()));
     let is_own_account = |account: u32| users.iter().any(|user| user.account.get() == account);
     let (groups, open_groups) = groups_without_others(snapshot, is_own, is_own_account);
@@ -28,7 +31,7 @@ pub fn for_reader<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, user: Option<UserId>) 
     let text = text_without_accounts(snapshot, &accounts, &associations);
     // Whoever adds a section says here whether it tells of single users.
     let sections = Sections {
-        user_sizes: &sizes,
+        run_time_models: &models,
         run_time_ranges: &ranges,
         groups: &groups,
         open_groups: &open_groups,
@@ -75,18 +78,19 @@ fn own<B: AsRef<[u8]>, S: Section>(snapshot: &Snapshot<B>, section: S, is_own: i
     snapshot.records(section).iter().filter(|record| is_own(record)).copied().collect()
 }
 
-fn own_run_times<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, is_own: impl Fn(u32) -> bool) -> (Vec<UserSizeRecord>, Vec<RunTimeRange>) {
+fn own_run_times<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, is_own: impl Fn(u32) -> bool) -> (Vec<RunTimeModelRecord>, Vec<RunTimeRange>) {
     let all = snapshot.records(sections::RunTimeRanges);
-    let mut sizes = own(snapshot, sections::UserSizes, |record| is_own(record.user.get()));
+    let is_shown = |record: &RunTimeModelRecord| record.shared & ONE_USERS == 0 || is_own(record.user.get());
+    let mut models = own(snapshot, sections::RunTimeModels, is_shown);
     let mut ranges = Vec::new();
-    for size in &mut sizes {
-        let first = size.first_range.get() as usize;
-        let own = all.get(first..first.saturating_add(size.ranges.get() as usize)).unwrap_or(&[]);
-        size.first_range = (ranges.len() as u32).into();
-        size.ranges = (own.len() as u32).into();
+    for model in &mut models {
+        let first = model.first_range.get() as usize;
+        let own = all.get(first..first.saturating_add(model.ranges.get() as usize)).unwrap_or(&[]);
+        model.first_range = (ranges.len() as u32).into();
+        model.ranges = (own.len() as u32).into();
         ranges.extend_from_slice(own);
     }
-    (sizes, ranges)
+    (models, ranges)
 }
 
 fn groups_without_others<B: AsRef<[u8]>>(

@@ -10,16 +10,18 @@ use crate::waits::WaitClassRecords;
 use crate::{coming, deadlines, reserved};
 use job_types::number::PartitionIndex;
 use job_types::policy::{Admission, Policy};
-use job_types::size::Unit;
 use job_types::time::UnixTime;
 use predictor_core::decisions::limits::{AccountingLimits, PartitionLimits};
 use predictor_core::decisions::shared_nodes::SharedNode;
 use predictor_core::decisions::slurm_reservations::{MOST_SLURM_RESERVATIONS, SlurmReservation};
-use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize};
+use predictor_core::forecasts::forecast::{RunTimeRange, point};
 use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::run_time_models::{KnownRunTimes, LikeJobs, RunTimeModel};
 use predictor_core::forecasts::wait_model::{FittedPast, WaitModel};
 use predictor_core::snapshot::layout::sections::Sections;
-use predictor_core::snapshot::layout::{self, ExpectedEndRecord, NO_RECORD, PartitionRecord, SiteRecord, UserSizeRecord};
+use predictor_core::snapshot::layout::{
+    self, ANY_SIZE, ExpectedEndRecord, NO_RECORD, OF_ONE_LIMIT, ONE_USERS, PartitionRecord, RunTimeModelRecord, SiteRecord,
+};
 use predictor_core::snapshot::unit_number;
 use std::collections::HashMap;
 
@@ -42,6 +44,8 @@ pub fn write(
     for partition in associated {
         history.partition_index(partition);
     }
+    let history = &*history;
+    let known_run_times = KnownRunTimes { learnt: model.map(|model| &model.run_times), kept: history.run_times() };
     let mut text = Text::default();
     let mut expected_ends: Vec<ExpectedEndRecord> = Vec::new();
     let mut slurm_reservations: Vec<SlurmReservation> = Vec::new();
@@ -52,7 +56,7 @@ pub fn write(
         .map(|(index, name)| match by_name.get(name) {
             Some(state) => {
                 let (first_end, first_slurm_reservation) = (expected_ends.len(), slurm_reservations.len());
-                expected_ends.extend(ends(history, model, PartitionIndex(index), state, origin.published_at));
+                expected_ends.extend(ends(&known_run_times, PartitionIndex(index), state, origin.published_at));
                 slurm_reservations.extend(nearest(&state.slurm_reservations));
                 let first_shared_node = shared_nodes.len();
                 shared_nodes.extend(state.shared_nodes.iter().map(|node| node.record(&mut text)));
@@ -74,24 +78,12 @@ pub fn write(
     let classes = WaitClassRecords::from(learnt_classes.unwrap_or(history.classes()));
 
     let mut range_records: Vec<RunTimeRange> = Vec::new();
-    let user_records: Vec<UserSizeRecord> = history
-        .run_times()
-        .iter()
-        .map(|(key, fitted)| {
-            let model = learnt(model, key).unwrap_or(fitted);
+    let run_time_models: Vec<RunTimeModelRecord> = known_run_times
+        .all()
+        .map(|(like, model)| {
             let first_range = range_records.len() as u32;
             range_records.extend_from_slice(&model.ranges);
-            UserSizeRecord {
-                user: key.user.0.into(),
-                partition: key.partition.0.into(),
-                unit: unit_number(key.unit),
-                reserved: 0,
-                count: key.count.into(),
-                jobs: model.jobs.into(),
-                longest_limit_s: model.longest_limit_s.into(),
-                first_range: first_range.into(),
-                ranges: (model.ranges.len() as u32).into(),
-            }
+            run_time_model_record(like, model, first_range)
         })
         .collect();
 
@@ -133,7 +125,7 @@ pub fn write(
         shared_nodes: &shared_nodes,
         wait_classes: &classes.classes,
         wait_regions: &classes.regions,
-        user_sizes: &user_records,
+        run_time_models: &run_time_models,
         run_time_ranges: &range_records,
         expected_ends: &expected_ends,
         model: &model.model,
@@ -169,9 +161,20 @@ pub fn write(
     assemble(origin.generation, origin.published_at, &sections)
 }
 
-/// What was learnt of the run times of a user at a size.
-fn learnt<'a>(model: Option<&'a WaitModel>, key: &UserSize) -> Option<&'a RunTimeModel> {
-    model?.run_times.get(key).map(|run_times| &**run_times)
+fn run_time_model_record(like: &LikeJobs, model: &RunTimeModel, first_range: u32) -> RunTimeModelRecord {
+    let marks = [(like.user.is_some(), ONE_USERS), (like.limit_s.is_some(), OF_ONE_LIMIT)];
+    RunTimeModelRecord {
+        user: like.user.map_or(0, |user| user.0).into(),
+        partition: like.partition.0.into(),
+        unit: like.size.map_or(ANY_SIZE, |(unit, _)| unit_number(unit)),
+        shared: marks.into_iter().filter_map(|(is, mark)| is.then_some(mark)).sum(),
+        count: like.size.map_or(0, |(_, count)| count).into(),
+        limit_s: like.limit_s.unwrap_or(0).into(),
+        jobs: model.jobs.into(),
+        longest_limit_s: model.longest_limit_s.into(),
+        first_range: first_range.into(),
+        ranges: (model.ranges.len() as u32).into(),
+    }
 }
 
 fn site_record(history: &impl FittedPast, origin: &Origin, text: &mut Text) -> SiteRecord {
@@ -262,25 +265,13 @@ fn unknown_partition_record(name: &str, policy: &Policy, text: &mut Text) -> Par
 /// When the running jobs of a partition are expected to end: by their forecast run time, which
 /// counts from when they no longer wait on their nodes, or by their time limit where they have
 /// outlived that.
-fn ends(
-    history: &impl FittedPast,
-    model: Option<&WaitModel>,
-    partition: PartitionIndex,
-    state: &PartitionState,
-    now: UnixTime,
-) -> Vec<ExpectedEndRecord> {
-    let fitted = history.run_times();
+fn ends(known: &KnownRunTimes<'_>, partition: PartitionIndex, state: &PartitionState, now: UnixTime) -> Vec<ExpectedEndRecord> {
     let mut ends: Vec<ExpectedEndRecord> = state
         .running
         .iter()
         .filter_map(|job| {
-            let forecast = Unit::ALL
-                .iter()
-                .find_map(|unit| {
-                    let key = UserSize { user: job.user, partition, unit: *unit, count: job.size.count(*unit) };
-                    fitted.get(&key).map(|fitted| learnt(model, &key).unwrap_or(fitted))
-                })
-                .map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges }.point());
+            let limit = job.limit_end.map(|end| end - job.start - job.waits_on_nodes);
+            let forecast = known.of_job(job.user, partition, job.size, limit).map(|forecast| point(&forecast.within(limit)));
             let at = forecast.map(|run_time| job.start + job.waits_on_nodes + run_time).filter(|at| *at > now).or(job.limit_end)?;
             Some(ExpectedEndRecord { at: at.0.into(), cpus: job.size.cpus.into(), freed: 0.into() })
         })

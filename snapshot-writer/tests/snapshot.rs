@@ -15,11 +15,12 @@ use predictor_core::decisions::site::Site;
 use predictor_core::decisions::slurm_reservations::{MOST_SLURM_RESERVATIONS, SlurmReservation, taken_between};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::forecast::{
-    Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeModel, RunTimeRange, UserSize, WaitForecaster,
+    Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeQuestion, RunTimeRange, WaitForecaster, point,
 };
 use predictor_core::forecasts::past::{Group, GroupKey, GroupKind, Recent, UserPast};
 use predictor_core::forecasts::promised_job::PromisedJob;
 use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
+use predictor_core::forecasts::run_time_models::{LikeJobs, RunTimeModel};
 use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::layout::{LAYOUT_VERSION, MAGIC};
 use predictor_core::snapshot::{SeenSubmission, Snapshot, SnapshotError};
@@ -194,21 +195,26 @@ fn what_was_learnt_is_read_back() {
     );
 }
 
+/// A user's job of so many nodes, of whichever time limit.
+fn on_nodes(user: u32, partition: PartitionIndex, count: u32) -> RunTimeQuestion {
+    RunTimeQuestion { user: UserId(user), partition, unit: Unit::Nodes, count, limit: None }
+}
+
 #[test]
 fn learnt_run_times_go_before_the_historys_own() {
     let ranges = vec![RunTimeRange::new(50, 70, 0.75), RunTimeRange::new(2_900, 3_000, 0.25)];
-    let key = UserSize { user: UserId(USER), partition: PartitionIndex(0), unit: Unit::Nodes, count: 2 };
-    let nobodys = UserSize { user: UserId(USER + 1), ..key };
+    let like = LikeJobs::of_size(UserId(USER), PartitionIndex(0), Unit::Nodes, 2);
+    let gone = LikeJobs { user: Some(UserId(USER + 1)), ..like };
     let run_times = Arc::new(RunTimeModel { jobs: 20, longest_limit_s: 7_200, ranges: ranges.clone() });
-    let learnt = WaitModel { run_times: [(key, Arc::clone(&run_times)), (nobodys, run_times)].into(), ..some_model() };
+    let learnt = WaitModel { run_times: [(like, Arc::clone(&run_times)), (gone, run_times)].into(), ..some_model() };
     let snapshot = site().ended_jobs(some_jobs()).learnt(&learnt).snapshot();
-    let read = snapshot.run_time(UserId(USER), PartitionIndex(0), Unit::Nodes, 2).unwrap();
+    let read = snapshot.run_time(&on_nodes(USER, PartitionIndex(0), 2)).unwrap();
     assert_eq!((read.jobs, read.longest_limit, read.ranges), (20, Some(Seconds(7_200)), &ranges[..]));
     // 60 s in three of four cases, 2950 s in the fourth.
-    assert_eq!(read.point(), Seconds(783));
-    let own = snapshot.run_time(UserId(USER), PartitionIndex(0), Unit::Nodes, 1).unwrap();
+    assert_eq!(point(read.ranges), Seconds(783));
+    let own = snapshot.run_time(&on_nodes(USER, PartitionIndex(0), 1)).unwrap();
     assert_eq!((own.jobs, own.longest_limit), (34, Some(Seconds(3_600))));
-    assert!(snapshot.run_time(UserId(USER + 1), PartitionIndex(0), Unit::Nodes, 2).is_none());
+    assert!(snapshot.run_time(&on_nodes(USER + 1, PartitionIndex(0), 2)).is_none());
 }
 
 #[test]
@@ -237,9 +243,9 @@ fn what_was_fitted_is_read_back() {
     assert_eq!((class.first_cpus, class.last_cpus, class.first_limit_s, class.last_limit_s), (0, u32::MAX, 0, u32::MAX));
     assert_eq!(snapshot.past_sizes(UserId(USER), found.index, Unit::Nodes).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(snapshot.past_sizes(UserId(USER), found.index, Unit::Cpus).collect::<Vec<_>>(), [4, 8, 12]);
-    let run_time = snapshot.run_time(UserId(USER), found.index, Unit::Nodes, 1).unwrap();
+    let run_time = snapshot.run_time(&on_nodes(USER, found.index, 1)).unwrap();
     assert_eq!((run_time.jobs, run_time.longest_limit), (34, Some(Seconds(3_600))));
-    assert!(snapshot.run_time(UserId(USER + 1), found.index, Unit::Nodes, 1).is_none());
+    assert!(snapshot.run_time(&on_nodes(USER + 1, found.index, 1)).is_none());
 }
 
 #[test]
@@ -400,7 +406,7 @@ fn submissions_that_became_jobs_are_found_by_user_and_of_too_many_the_latest_are
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v15");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v16");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),
@@ -478,7 +484,7 @@ proptest! {
                 let _ = snapshot.wait(&shape, Some(&Moment::present(NOW))).map(|wait| wait.bound(0.5));
                 let _ = snapshot.wait(&shape, Some(&Moment::present(NOW).at(NOW + Seconds(600)))).map(|wait| (wait.bound(0.95), wait.probability_within(Seconds(50))));
                 let _ = snapshot.past_sizes(UserId(USER), partition.index, Unit::Nodes).count();
-                let _ = snapshot.run_time(UserId(USER), partition.index, Unit::Nodes, 1).map(|forecast| forecast.point());
+                let _ = snapshot.run_time(&on_nodes(USER, partition.index, 1)).map(|forecast| point(forecast.ranges));
             }
         }
     }
@@ -513,9 +519,9 @@ fn a_user_sees_what_is_their_own_and_of_nobody_else() {
     let bytes = seen_by(Some(USER));
     let snapshot = Snapshot::open(bytes.as_slice()).unwrap();
     let partition = snapshot.partition("batch").unwrap().index;
-    assert_eq!(snapshot.run_time(UserId(USER), partition, Unit::Nodes, 1).unwrap().jobs, 34);
-    assert!(!snapshot.run_time(UserId(USER), partition, Unit::Nodes, 1).unwrap().ranges.is_empty());
-    assert!(snapshot.run_time(UserId(OTHER), partition, Unit::Nodes, 2).is_none());
+    assert_eq!(snapshot.run_time(&on_nodes(USER, partition, 1)).unwrap().jobs, 34);
+    assert!(!snapshot.run_time(&on_nodes(USER, partition, 1)).unwrap().ranges.is_empty());
+    assert!(snapshot.run_time(&on_nodes(OTHER, partition, 2)).is_none());
     assert!(snapshot.plan().unwrap().jobs().all(|job| job.user == UserId(USER)) && snapshot.plan().unwrap().jobs().count() == 1);
     assert_eq!(snapshot.plan().unwrap().pending_jobs, some_plan().pending_jobs, "how many wait is no secret");
     let groups = snapshot.model().unwrap().groups;

@@ -15,7 +15,7 @@ use end_to_end::{Cluster, Daemon, IMPORTED, Options, PATIENCE, QUICK, now, wait_
 use job_types::options::Mode;
 use job_types::size::Unit;
 use predictor_core::decisions::site::Site;
-use predictor_core::forecasts::forecast::RunTimeForecaster;
+use predictor_core::forecasts::forecast::{RunTimeForecaster, RunTimeQuestion};
 use predictor_core::snapshot::Snapshot;
 use rules_compiler::in_force;
 use site_rules::data::DataFile;
@@ -472,7 +472,8 @@ fn a_wait_on_the_node_for_the_reserved_time_is_not_learnt_as_run_time() {
     // The range that is most probable; a single run leaves some probability to every other one.
     let likeliest = |snapshot: &Snapshot<Vec<u8>>| {
         let partition = snapshot.partition("main")?.index;
-        let ranges = snapshot.run_time(UserId(0), partition, Unit::Nodes, 1)?.ranges;
+        let asked = RunTimeQuestion { user: UserId(0), partition, unit: Unit::Nodes, count: 1, limit: None };
+        let ranges = snapshot.run_time(&asked)?.ranges;
         let likeliest = ranges.iter().max_by(|one, other| one.probability().total_cmp(&other.probability()))?;
         Some((likeliest.lower().0, likeliest.upper().0))
     };

@@ -1,9 +1,9 @@
 //! How likely an admitted job is to be done by its deadline, as forecast now.
 
-use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecasts::deadline_run_times::unknown;
-use predictor_core::forecasts::forecast::{JobShape, Moment, RunTimeForecaster, RunTimeRange, WaitForecaster};
+use predictor_core::forecasts::forecast::{JobShape, Moment, RunTimeForecaster, RunTimeQuestion, RunTimeRange, WaitForecaster};
+use predictor_core::forecasts::run_time_models::of_size;
 
 /// How long after a job became eligible the state of the cluster is still that in which it did.
 const FRESH: Seconds = Seconds(120);
@@ -81,8 +81,8 @@ where
 /// The ranges of the run time within the time limit; without both nothing is known of it, and
 /// there is none.
 fn run_times<F: RunTimeForecaster>(shape: &JobShape, is_forecast: bool, forecasts: &F) -> Vec<RunTimeRange> {
-    let forecast = |unit, count| forecasts.run_time(shape.user, shape.partition, unit, count).filter(|past| !past.ranges.is_empty());
-    let past = forecast(Unit::Nodes, shape.size.nodes).or_else(|| forecast(Unit::Cpus, shape.size.cpus));
+    let JobShape { user, partition, size, limit, .. } = *shape;
+    let past = of_size(size, |unit, count| forecasts.run_time(&RunTimeQuestion { user, partition, unit, count, limit }));
     match (past, shape.limit) {
         (Some(past), limit) => past.within(limit),
         (None, Some(limit)) if is_forecast => unknown(limit),

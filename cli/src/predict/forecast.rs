@@ -8,7 +8,7 @@ use job_types::record::WaitSource;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{DecisionInputs, Submission, decide};
-use predictor_core::forecasts::forecast::{Moment, RunTimeForecast, RunTimeForecaster, RunTimeRange, WaitClass, WaitForecaster, point};
+use predictor_core::forecasts::forecast::{Moment, RunTimeForecaster, RunTimeQuestion, RunTimeRange, WaitClass, WaitForecaster, median};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
@@ -102,7 +102,8 @@ impl ClassReport {
 /// The forecast of the run time.
 #[derive(Debug, Serialize)]
 pub(super) struct RunTimeReport {
-    /// Past jobs of the user at this size; 0 where the time limit stands in for them.
+    /// Past jobs of the user at this size; 0 where jobs of the user of other sizes, other users'
+    /// jobs, or the time limit stand in for them.
     pub(super) jobs: u32,
     pub(super) unit: Unit,
     pub(super) point_s: Option<i64>,
@@ -122,18 +123,19 @@ impl RunTimeReport {
     pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Self {
         let DecisionInputs { submission, partition, forecasts: snapshot, .. } = situation;
         let (unit, count) = JobReport::counts_in(situation);
-        let past: Option<RunTimeForecast<'_>> = snapshot.run_time(submission.user, partition.index, unit, count);
-        match past.filter(|past| !past.ranges.is_empty()) {
+        let limit = submission.limit_in(partition);
+        let asked = RunTimeQuestion { user: submission.user, partition: partition.index, unit, count, limit };
+        match snapshot.run_time(&asked) {
             Some(past) => {
-                let ranges = past.within(submission.limit_in(partition));
+                let ranges = past.within(limit);
                 let report = |range: &RunTimeRange| RangeReport {
                     lower_s: range.lower().0,
                     upper_s: range.upper().0,
                     probability: (range.probability() * 1e4).round() / 1e4,
                 };
-                Self { jobs: past.jobs, unit, point_s: Some(point(&ranges).0), ranges: ranges.iter().map(report).collect() }
+                Self { jobs: past.jobs, unit, point_s: Some(median(&ranges).0), ranges: ranges.iter().map(report).collect() }
             }
-            None => Self { jobs: 0, unit, point_s: submission.limit_in(partition).map(|limit| limit.0), ranges: Vec::new() },
+            None => Self { jobs: 0, unit, point_s: limit.map(|limit| limit.0), ranges: Vec::new() },
         }
     }
 }

@@ -126,14 +126,18 @@ fn run_times(lines: &mut Lines, run_time: &RunTimeReport) {
         Unit::Nodes => "node count",
         Unit::Cpus => "CPU count",
     };
-    let Some(point) = run_time.point_s.filter(|_| run_time.jobs > 0) else {
+    let Some(point) = run_time.point_s.filter(|_| !run_time.ranges.is_empty()) else {
         let limit =
             run_time.point_s.map_or("there is no time limit either".to_owned(), |limit| format!("the time limit, {}", Seconds(limit)));
         lines.plain(format!("no past jobs of this user with this {unit} here: {limit}, is taken"));
         return;
     };
-    let jobs = if run_time.jobs == 1 { "job" } else { "jobs" };
-    lines.line("rests on", format!("{} past {jobs} of this user with this {unit}", count(run_time.jobs.into())));
+    let rests_on = match run_time.jobs {
+        0 => format!("past jobs with this time limit or in this partition: this user has none with this {unit} here"),
+        1 => format!("1 past job of this user with this {unit}"),
+        jobs => format!("{} past jobs of this user with this {unit}", count(jobs.into())),
+    };
+    lines.line("rests on", rests_on);
     lines.line("about", duration(Seconds(point)));
     let mut ranges = table(&["from", "to", "probability", ""], &["from", "to", "probability"]);
     for range in &run_time.ranges {

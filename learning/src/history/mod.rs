@@ -11,7 +11,8 @@ pub use starts::StartHistory;
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::PartitionIndex;
 use job_types::time::UnixTime;
-use predictor_core::forecasts::forecast::{ClassBounds, RunTimeModel, UserSize};
+use predictor_core::forecasts::forecast::ClassBounds;
+use predictor_core::forecasts::run_time_models::{LikeJobs, RunTimeModel};
 use predictor_core::forecasts::wait_model::FittedPast;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -172,7 +173,7 @@ impl FittedPast for History {
         self.classes()
     }
 
-    fn run_times(&self) -> &BTreeMap<UserSize, RunTimeModel> {
+    fn run_times(&self) -> &BTreeMap<LikeJobs, RunTimeModel> {
         self.run_times.fitted()
     }
 

@@ -2,7 +2,7 @@
 //! III.F).
 //!
 //! They are in force where the default forecast of run times
-//! ([`Calibrated`](crate::run_times::Calibrated)) says nothing of a user's size: until the daemon's
+//! ([`RunTimeLearner`](crate::RunTimeLearner)) says nothing of a user's size: until the daemon's
 //! learner has gone through the past, without it, and for sizes that were run too long ago for it
 //! to remember.
 //!
@@ -14,7 +14,8 @@ use crate::run_times::range_sets;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::forecasts::forecast::{RunTimeModel, RunTimeRange, UNBOUNDED_S, UserSize};
+use predictor_core::forecasts::forecast::{RunTimeRange, UNBOUNDED_S};
+use predictor_core::forecasts::run_time_models::{LikeJobs, RunTimeModel};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -30,9 +31,9 @@ struct Runs {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RunTimeHistory {
     most_jobs: usize,
-    runs: HashMap<UserSize, Runs>,
-    changed: HashSet<UserSize>,
-    fitted: BTreeMap<UserSize, RunTimeModel>,
+    runs: HashMap<LikeJobs, Runs>,
+    changed: HashSet<LikeJobs>,
+    fitted: BTreeMap<LikeJobs, RunTimeModel>,
 }
 
 impl RunTimeHistory {
@@ -53,7 +54,7 @@ impl RunTimeHistory {
         run_time: Seconds,
     ) {
         for unit in Unit::ALL {
-            let key = UserSize { user, partition, unit, count: size.count(unit) };
+            let key = LikeJobs::of_size(user, partition, unit, size.count(unit));
             let runs = self.runs.entry(key).or_default();
             runs.longest_limit_s = runs.longest_limit_s.max(limit.map_or(UNBOUNDED_S, Seconds::clamped_u32));
             let place = runs.run_times.partition_point(|(other, _)| *other <= start);
@@ -91,7 +92,7 @@ impl RunTimeHistory {
 
     /// The fitted models, in the order of users, partitions, units and sizes.
     #[must_use]
-    pub fn fitted(&self) -> &BTreeMap<UserSize, RunTimeModel> {
+    pub fn fitted(&self) -> &BTreeMap<LikeJobs, RunTimeModel> {
         &self.fitted
     }
 }

@@ -22,6 +22,11 @@ pub const REPLAYED: usize = 8_000;
 /// grown by half.
 const LONGEST_INTERVAL: usize = 4_000;
 
+/// How many jobs of the past, the latest, are forecast a run time as they arrive, so that the levels
+/// of these forecasts are corrected by what they came to. More would count for little: the levels
+/// forget them.
+const MOST_HELD: usize = 6_000;
+
 /// Ended runs that slurmctld may still show, or slurmdbd tell again.
 const REMEMBERED: Seconds = Seconds(86_400);
 
@@ -47,6 +52,7 @@ impl Learner {
         let newest_from = records.len().saturating_sub(REPLAYED);
         let replayed_from = nth_settled_from_the_end(&records, REPLAYED).unwrap_or(0);
         let taught_from = records.len().saturating_sub(self.settings.most_taught);
+        let held_from = records.len().saturating_sub(MOST_HELD).max(taught_from);
         let mut progress = Progress::default();
         for round in rounds(&events, PUBLISHED_FOR) {
             let mut published = self.sweep.seen_in(round, |index| records.get(index as usize).map(|record| *record.job().submitted()));
@@ -63,6 +69,10 @@ impl Learner {
                         // Rows are numbered in order of arrival, as the records are.
                         let features = published.remove(&event.job);
                         self.arrive(job.submitted(), event.at, features.as_deref(), is_replayed);
+                        if event.job as usize >= held_from {
+                            self.run_times.fit(usize::MAX);
+                            self.run_times.arrived(event.job, job.submitted());
+                        }
                     }
                     EventKind::Start => {
                         self.start(event.job, event.at, job.occupied(), None);
@@ -77,10 +87,11 @@ impl Learner {
                         let Job::Ended(job) = job else { continue };
                         self.end(event.job, &job, event.at, record.is_interrupted, None);
                         if record.is_interrupted {
+                            self.run_times.left(event.job);
                             continue;
                         }
                         if event.job as usize >= taught_from {
-                            self.run_times.ended(&job, event.at);
+                            self.run_times.ended(event.job, &job);
                         } else {
                             self.run_times.ended_long_ago(&job);
                         }

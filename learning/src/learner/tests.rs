@@ -291,7 +291,8 @@ fn a_requeued_runs_wait_counts_and_its_run_time_does_not() {
     assert_eq!((learner.past().len(), learner.open_runs()), (3, 1));
     let model = learner.model(0.95);
     assert_eq!(model.users[0].last_two_s, Some([100.0; 2]));
-    let told: Vec<u32> = model.run_times.values().map(|run_times| run_times.jobs).collect();
+    let of_sizes = model.run_times.iter().filter(|(like, _)| like.is_users_size());
+    let told: Vec<u32> = of_sizes.map(|(_, run_times)| run_times.jobs).collect();
     assert_eq!(told, [1, 1], "once in nodes, once in CPUs");
     let waits: Vec<i64> = (0..3).map(|row| learner.past().job(row).unwrap().wait().unwrap().0).collect();
     assert_eq!(waits, [10, 28, 10]);
@@ -349,7 +350,8 @@ fn run_times_of_the_past_and_of_the_present_are_published() {
     refresh(&mut learner, &runs, 0, middle);
     let jobs = |learner: &mut Learner, unit| -> u32 {
         let run_times = learner.model(0.95).run_times;
-        run_times.iter().filter(|(key, _)| key.unit == unit).map(|(_, model)| model.jobs).sum()
+        let of_unit = run_times.iter().filter(|(like, _)| like.is_users_size() && like.size.is_some_and(|(of, _)| of == unit));
+        of_unit.map(|(_, model)| model.jobs).sum()
     };
     let ran = |until: i64| runs.iter().filter(|run| run.job.start().is_some() && run.job.end() <= Some(UnixTime(until))).count() as u32;
     assert_eq!([jobs(&mut learner, Unit::Nodes), jobs(&mut learner, Unit::Cpus)], [ran(middle); 2]);
@@ -357,7 +359,7 @@ fn run_times_of_the_past_and_of_the_present_are_published() {
     assert_eq!([jobs(&mut learner, Unit::Nodes), jobs(&mut learner, Unit::Cpus)], [ran(i64::MAX); 2]);
     // Five users on one node; each of them with one to four CPUs.
     let run_times = learner.model(0.95).run_times;
-    assert_eq!(run_times.len(), 5 + 5 * 4);
+    assert_eq!(run_times.keys().filter(|like| like.is_users_size()).count(), 5 + 5 * 4);
     let shortest = run_times.values().flat_map(|model| model.ranges.first()).map(|range| range.lower()).min();
     assert!(shortest < Some(Seconds(30)));
 }

@@ -1,15 +1,15 @@
-//! Forecasts of run times: what any of them is, and the default, [`Calibrated`].
+//! Forecasts of run times: the default, [`ContextMixture`], and what a published one is.
 //!
 //! A [`RunTimePredictor`] is told in order of time which jobs arrive, start and end, and asked
 //! about each job as it arrives. What it is told of a job ([`ArrivingJob`]) holds nothing that is
 //! known later than the job's arrival; a run time is told when the job ends.
 
-mod calibrated;
+mod context_mixture;
 mod prediction;
 pub mod range_sets;
 mod tuple;
 
-pub use calibrated::{Calibrated, RangeSetRule, RunTimeDistribution};
+pub use context_mixture::ContextMixture;
 pub use prediction::RunTimePrediction;
 pub use tuple::{Tuple, TupleHistory};
 

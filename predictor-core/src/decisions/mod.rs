@@ -46,7 +46,9 @@ pub use reservation::{
 pub use submission::{FixedSizeReason, NodeRange, Placement, StartBlocker, Submission, TimeLimit, configured_policy, governing};
 
 use crate::decisions::site::Partition;
-use crate::forecasts::forecast::{Association, Claimed, Claims, Forecaster, JobShape, Moment};
+use crate::forecasts::forecast::{
+    Association, Claimed, Claims, Forecaster, JobShape, Moment, RunTimeForecast, RunTimeForecaster, RunTimeQuestion,
+};
 use crate::forecasts::reliability::WaitSourceReason;
 use admission::{DeadlinePlan, Verdict};
 use job_types::options::{EarlyStart, IfMissed, Mode, SuccessProbability, UserOptions};
@@ -99,10 +101,20 @@ struct DerivedInputs<'a, F> {
     deadline_plan: &'a OnceCell<Option<DeadlinePlan>>,
 }
 
-impl<F> DerivedInputs<'_, F> {
+impl<'a, F> DerivedInputs<'a, F> {
     /// The job at a size, with a limit.
     fn shape(&self, size: Size, limit: Option<Seconds>) -> JobShape {
         JobShape { user: self.submission.user, association: self.association, partition: self.partition.index, size, limit }
+    }
+
+    /// What is known of the run time of the job at a size and with a limit.
+    fn past_at(&self, size: Size, limit: Option<Seconds>) -> Option<RunTimeForecast<'a>>
+    where
+        F: RunTimeForecaster,
+    {
+        let (user, unit) = (self.submission.user, self.submission.unit());
+        let asked = RunTimeQuestion { user, partition: self.partition.index, unit, count: size.count(unit), limit };
+        self.forecasts.run_time(&asked)
     }
 
     /// How long from now the job may begin as it was written.
@@ -386,14 +398,8 @@ pub fn mode_of(asked: &UserOptions, policy: &Policy) -> Mode {
 /// #     }
 /// # }
 /// # impl RunTimeForecaster for State {
-/// #     fn run_time(
-/// #         &self,
-/// #         _: UserId,
-/// #         _: PartitionIndex,
-/// #         _: Unit,
-/// #         count: u32,
-/// #     ) -> Option<RunTimeForecast<'_>> {
-/// #         (count == 16).then_some(RunTimeForecast {
+/// #     fn run_time(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
+/// #         (asked.count == 16).then_some(RunTimeForecast {
 /// #             jobs: 20,
 /// #             longest_limit: None,
 /// #             ranges: &self.run_times,

@@ -12,7 +12,7 @@ pub use result::NotMolded;
 use super::choice::limit_at;
 use super::gain::gain;
 use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain};
-use crate::forecasts::forecast::{Forecaster, RunTimeForecast, RunTimeRange};
+use crate::forecasts::forecast::{Forecaster, RunTimeForecast, RunTimeQuestion, RunTimeRange};
 use candidate::{Draft, NoDraft, forecast};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -43,13 +43,17 @@ where
     let (original, unit) = (context.size, submission.unit());
     let original_count = original.count(unit);
     let (size, tasks) = resize(submission, original, unit, count).ok_or(NoDraft::Impossible)?;
-    let past = context.forecasts.run_time(submission.user, context.partition.index, unit, count);
-    let known: Option<RunTimeForecast<'_>> = past.filter(|past| !past.ranges.is_empty());
-    let limit = if count == original_count { context.limit } else { molded_limit(context, size, past)? };
+    let is_original = count == original_count;
+    // A job of another size is forecast from what its user has run there alone: what others run
+    // says nothing of how this program runs at that size. Where the user names sizes of which
+    // nothing is known, the one as written is not to look faster for what others run there.
+    let as_written = || context.past_at(size, context.limit).filter(|past| past.jobs > 0 || submission.asked.mold_sizes.is_none());
+    let past = if is_original { as_written() } else { past_at_other_size(context, count) };
+    let limit = if is_original { context.limit } else { molded_limit(context, size, past)? };
     let fits_deadline = submission
         .deadline
         .is_none_or(|deadline| limit.is_none_or(|limit| context.now + assumption.delay + limit + LIMIT_ROUNDING <= deadline));
-    if count != original_count {
+    if !is_original {
         context.bounds.admit(size, limit.map(Seconds::rounded_up_to_minutes)).map_err(NoDraft::Forbidden)?;
         if !fits_deadline {
             return Err(NoDraft::Impossible);
@@ -63,8 +67,15 @@ where
         let seconds = Seconds(seconds as i64).clamped_u32();
         vec![RunTimeRange::new(seconds, seconds, 1.0)]
     };
-    let ranges = known.map_or_else(fallback, |past| past.within(limit));
+    let ranges = past.map_or_else(fallback, |past| past.within(limit));
     Ok(Draft { count, size, tasks, limit, ranges, run_time_jobs: past.map_or(0, |past| past.jobs) })
+}
+
+/// What is known of the run times of the user's own jobs at a size, whatever their limit.
+fn past_at_other_size<'a, F: Forecaster>(context: &DerivedInputs<'a, F>, count: u32) -> Option<RunTimeForecast<'a>> {
+    let (submission, partition) = (context.submission, context.partition.index);
+    let asked = RunTimeQuestion { user: submission.user, partition, unit: submission.unit(), count, limit: None };
+    context.forecasts.run_time(&asked).filter(|past| past.jobs > 0)
 }
 
 /// A size other than the one as written that a job could be submitted at.
@@ -86,7 +97,7 @@ where
     let submission = context.submission;
     let (original, unit) = (context.size, submission.unit());
     let other = |count: u32| {
-        let past = context.forecasts.run_time(submission.user, context.partition.index, unit, count);
+        let past = past_at_other_size(context, count);
         let is_known = past.is_some_and(|past| past.jobs >= FEWEST_PAST_JOBS) || submission.asked.mold_sizes.is_some();
         let (size, tasks) = resize(submission, original, unit, count).filter(|_| is_known)?;
         let is_allowed = |limit: &Option<Seconds>| context.bounds.admit(size, limit.map(Seconds::rounded_up_to_minutes)).is_ok();
@@ -103,9 +114,7 @@ pub(super) fn longest_run<F>(context: &DerivedInputs<'_, F>, size: Size) -> Opti
 where
     F: Forecaster,
 {
-    let submission = context.submission;
-    let unit = submission.unit();
-    let past = context.forecasts.run_time(submission.user, context.partition.index, unit, size.count(unit))?;
+    let past = past_at_other_size(context, size.count(context.submission.unit()))?;
     past.ranges.last().map(|last| (last.upper() + Seconds::MINUTE).rounded_up_to_minutes())
 }
 

@@ -337,59 +337,9 @@ impl RunTimeRange {
     }
 }
 
-/// A forecast of a run time: disjoint ascending ranges whose probabilities sum to 1, or none where
-/// nothing is known.
-#[derive(Clone, Copy, Debug)]
-pub struct RunTimeForecast<'a> {
-    /// How many past jobs of the user at that size it rests on.
-    pub jobs: u32,
-    /// The longest time limit that the user asked for at that size; `None` where one was unlimited.
-    pub longest_limit: Option<Seconds>,
-    /// The ranges.
-    pub ranges: &'a [RunTimeRange],
-}
-
-impl RunTimeForecast<'_> {
-    /// The point forecast of the ranges.
-    #[must_use]
-    pub fn point(&self) -> Seconds {
-        point(self.ranges)
-    }
-
-    /// The ranges of a job with a time limit: what would run longer ends there, so that what lies
-    /// beyond falls on the limit itself.
-    #[must_use]
-    pub fn within(&self, limit: Option<Seconds>) -> Vec<RunTimeRange> {
-        let mut ranges = self.ranges.to_vec();
-        let Some(limit) = limit else { return ranges };
-        let limit_s = limit.clamped_u32();
-        let beyond: f64 = ranges.iter().filter(|range| range.lower() >= limit).map(RunTimeRange::probability).sum();
-        ranges.retain(|range| range.lower() < limit);
-        if let Some(last) = ranges.last_mut().filter(|last| last.upper() > limit) {
-            last.upper_s = limit_s.into();
-        }
-        if beyond > 0.0 {
-            // Ranges are disjoint: one that reaches the limit makes room for it.
-            if let Some(last) = ranges.last_mut().filter(|last| last.upper() == limit) {
-                last.upper_s = limit_s.saturating_sub(1).max(last.lower_s.get()).into();
-            }
-            ranges.push(RunTimeRange::new(limit_s, limit_s, beyond as f32));
-        }
-        ranges
-    }
-}
-
-/// The point forecast of run-time ranges: their middles weighted by their probabilities (Hariharan
-/// et al. 2020, IV.B).
-#[must_use]
-pub fn point(ranges: &[RunTimeRange]) -> Seconds {
-    let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
-    Seconds(weighted.round() as i64)
-}
-
-/// A user's jobs of one size in one partition. Ordered as in the snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct UserSize {
+/// A job whose run time is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunTimeQuestion {
     /// Numeric id of the user.
     pub user: UserId,
     /// Index of the partition.
@@ -398,17 +348,103 @@ pub struct UserSize {
     pub unit: Unit,
     /// The size.
     pub count: u32,
+    /// Its time limit; `None` asks for the jobs of whichever limit.
+    pub limit: Option<Seconds>,
 }
 
-/// What is known of the run times of a user at a size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunTimeModel {
-    /// How many past jobs.
+/// A forecast of a run time: disjoint ascending ranges whose probabilities sum to 1, or none where
+/// nothing is known.
+#[derive(Clone, Copy, Debug)]
+pub struct RunTimeForecast<'a> {
+    /// How many past jobs the user has of that size; 0 where the ranges are those of the user's
+    /// jobs of other sizes, or of other users' jobs.
     pub jobs: u32,
-    /// Their longest time limit in seconds, [`UNBOUNDED_S`] if one was unlimited.
-    pub longest_limit_s: u32,
-    /// Disjoint ascending ranges whose probabilities sum to 1.
-    pub ranges: Vec<RunTimeRange>,
+    /// The longest time limit that the user asked for at that size; `None` where one was unlimited,
+    /// and where there is no such job.
+    pub longest_limit: Option<Seconds>,
+    /// The ranges.
+    pub ranges: &'a [RunTimeRange],
+}
+
+impl RunTimeForecast<'_> {
+    /// The ranges of a job with a time limit: what would run as long or longer ends there, so that
+    /// it falls on the limit itself. Of a range that reaches beyond it, that is the part of its
+    /// seconds.
+    #[must_use]
+    pub fn within(&self, limit: Option<Seconds>) -> Vec<RunTimeRange> {
+        let mut ranges = self.ranges.to_vec();
+        let Some(limit_s) = limit.map(Seconds::clamped_u32) else { return ranges };
+        let below = ranges.partition_point(|range| range.upper_s.get() < limit_s);
+        let mut at_limit: f64 = ranges.iter().skip(below).map(RunTimeRange::probability).sum();
+        if at_limit == 0.0 {
+            return ranges;
+        }
+        let first_beyond = ranges.get(below).copied();
+        ranges.truncate(below);
+        if let Some(cut) = first_beyond.filter(|range| range.lower_s.get() < limit_s) {
+            let (lower_s, upper_s) = (cut.lower_s.get(), cut.upper_s.get());
+            let part = f64::from(limit_s - lower_s) / (f64::from(upper_s - lower_s) + 1.0);
+            let shorter = cut.probability() * part;
+            at_limit -= shorter;
+            ranges.push(RunTimeRange::new(lower_s, limit_s - 1, shorter as f32));
+        }
+        ranges.push(RunTimeRange::new(limit_s, limit_s, at_limit as f32));
+        ranges
+    }
+}
+
+/// The run time that half of the jobs do not exceed, by ranges within which every second is as
+/// likely as any other; 0 of none. Of all points it is the one whose absolute error is least, so
+/// that it is what a user is told.
+#[must_use]
+pub fn median(ranges: &[RunTimeRange]) -> Seconds {
+    Seconds(quantile_s(ranges, 0.5).round() as i64)
+}
+
+/// The run time in seconds that is not exceeded with a probability of 0 to 1, by ranges within
+/// which every second is as likely as any other; 0 of none.
+#[must_use]
+pub fn quantile_s(ranges: &[RunTimeRange], probability: f64) -> f64 {
+    let mut below = 0.0;
+    for range in ranges {
+        let up_to = below + range.probability();
+        let (lower, upper) = (range.lower().0 as f64, range.upper().0 as f64);
+        if up_to >= probability {
+            let part = if up_to > below { ((probability - below) / (up_to - below)).clamp(0.0, 1.0) } else { 0.0 };
+            return lower + part * (upper - lower);
+        }
+        below = up_to;
+    }
+    ranges.last().map_or(0.0, |last| last.upper().0 as f64)
+}
+
+/// The probabilities, 0 to 1, of a shorter run time than one in seconds, and of one no longer, by
+/// ranges within which every second is as likely as any other. Between the two lies the randomised
+/// probability integral transform.
+#[must_use]
+pub fn below_and_up_to(ranges: &[RunTimeRange], run_time_s: u32) -> (f64, f64) {
+    let mut below = 0.0;
+    for range in ranges {
+        let (first, last) = (range.lower().clamped_u32(), range.upper().clamped_u32());
+        if run_time_s < first {
+            break;
+        }
+        if run_time_s <= last {
+            let second = range.probability() / (f64::from(last - first) + 1.0);
+            let before = second * f64::from(run_time_s - first);
+            return (below + before, below + before + second);
+        }
+        below += range.probability();
+    }
+    (below, below)
+}
+
+/// The mean of run-time ranges: their middles weighted by their probabilities (Hariharan et al.
+/// 2020, IV.B). What is planned and weighed reckons with it.
+#[must_use]
+pub fn point(ranges: &[RunTimeRange]) -> Seconds {
+    let weighted: f64 = ranges.iter().map(|range| range.middle().0 as f64 * range.probability()).sum();
+    Seconds(weighted.round() as i64)
 }
 
 /// What a plan of the queue says of a partition.
@@ -459,11 +495,10 @@ pub trait WaitForecaster {
     fn association(&self, user: UserId, account: Option<&str>, qos: Option<&str>) -> Association;
 }
 
-/// Forecasts run times from a user's own past.
+/// Forecasts run times from a user's own past, or else from that of others.
 pub trait RunTimeForecaster {
-    /// The forecast for a user's job of `count` nodes or CPUs in a partition; `None` where the user
-    /// never ran one.
-    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>>;
+    /// The forecast for a job; `None` where nothing is known of any like it.
+    fn run_time(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>>;
 
     /// The sizes that the user has run in a partition, ascending.
     fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_;
@@ -534,7 +569,7 @@ mod tests {
     fn the_point_of_a_run_time_weighs_the_middles() {
         let ranges = [RunTimeRange::new(80, 120, 0.75), RunTimeRange::new(400, 600, 0.25)];
         let forecast = RunTimeForecast { jobs: 4, longest_limit: None, ranges: &ranges };
-        assert_eq!(forecast.point(), Seconds(200));
+        assert_eq!(point(forecast.ranges), Seconds(200));
     }
 
     #[test]
@@ -545,8 +580,12 @@ mod tests {
         assert_eq!(forecast.within(Some(Seconds(2_000))), ranges);
         let shorter = [ranges[0], ranges[1], RunTimeRange::new(700, 700, 0.25)];
         assert_eq!(forecast.within(Some(Seconds(700))), shorter);
-        let cut = [ranges[0], RunTimeRange::new(400, 499, 0.25), RunTimeRange::new(500, 500, 0.25)];
-        assert_eq!(forecast.within(Some(Seconds(500))), cut);
+        // 100 of the 201 seconds from 400 to 600 lie below the limit.
+        let cut = forecast.within(Some(Seconds(500)));
+        assert_eq!((cut[0], cut[1].upper(), cut[2].lower(), cut[2].upper()), (ranges[0], Seconds(499), Seconds(500), Seconds(500)));
+        assert!(
+            (cut[1].probability() - 0.25 * 100.0 / 201.0).abs() < 1e-6 && (cut[1].probability() + cut[2].probability() - 0.5).abs() < 1e-6
+        );
         assert_eq!(forecast.within(Some(Seconds(60))), [RunTimeRange::new(60, 60, 1.0)]);
     }
 }

@@ -3,10 +3,11 @@
 
 use crate::forecasts::blend::{BoundTable, Weights};
 use crate::forecasts::deadline_history::DeadlineHistory;
-use crate::forecasts::forecast::{ClassBounds, RunTimeModel, UserSize};
+use crate::forecasts::forecast::ClassBounds;
 use crate::forecasts::past::{Group, GroupKey, UserPast};
 use crate::forecasts::promise::PromiseLevels;
 use crate::forecasts::reliability::PartitionScore;
+use crate::forecasts::run_time_models::{LikeJobs, RunTimeModel};
 use crate::forecasts::trees::Forest;
 use job_types::number::PartitionIndex;
 use job_types::time::UnixTime;
@@ -52,7 +53,7 @@ pub struct WaitModel {
     pub deadlines: Vec<(PartitionIndex, DeadlineHistory)>,
     /// Run times by the default forecast of them. They go before the history's own; sizes that the
     /// history does not know are left out.
-    pub run_times: BTreeMap<UserSize, Arc<RunTimeModel>>,
+    pub run_times: BTreeMap<LikeJobs, Arc<RunTimeModel>>,
 }
 
 /// What is kept of the ended jobs, once it is fitted: the fallback where no model has been learnt.
@@ -67,7 +68,7 @@ pub trait FittedPast {
     fn classes(&self) -> &[ClassBounds];
 
     /// The run times of each user at each size.
-    fn run_times(&self) -> &BTreeMap<UserSize, RunTimeModel>;
+    fn run_times(&self) -> &BTreeMap<LikeJobs, RunTimeModel>;
 
     /// How many ended jobs it rests on.
     fn ended_jobs(&self) -> u64;

@@ -2,8 +2,8 @@
 
 use super::layout::sections::{self, SECTIONS, Section, SectionShape};
 use super::layout::{
-    self, ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, PartitionRecord, ScoreRecord, SectionRecord, SiteRecord,
-    TextRecord, UserSizeRecord, checksum,
+    self, ExpectedEndRecord, FreedRecord, Header, LAYOUT_VERSION, MAGIC, OF_ONE_LIMIT, ONE_USERS, PartitionRecord, RunTimeModelRecord,
+    ScoreRecord, SectionRecord, SiteRecord, TextRecord, checksum,
 };
 use super::numbers::{Numbered, unit_number};
 use crate::decisions::Timeliness;
@@ -11,9 +11,10 @@ use crate::decisions::limits::NodeSizes;
 use crate::decisions::shared_nodes::SharedNode;
 use crate::decisions::site::{Demand, Partition};
 use crate::decisions::slurm_reservations::{MOST_SLURM_RESERVATIONS, SlurmReservation};
-use crate::forecasts::forecast::{PERCENTILES, RunTimeForecast, RunTimeForecaster};
+use crate::forecasts::forecast::{PERCENTILES, RunTimeForecast, RunTimeForecaster, RunTimeQuestion};
 use crate::forecasts::levels::Levels;
 use crate::forecasts::reliability::{PartitionScore, WaitSourceReason};
+use crate::forecasts::run_time_models::{self, LikeJobs};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::record::WaitSource;
@@ -253,7 +254,7 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
             confidence: f64::from(site.confidence.get()),
             site_policy: Policy::from(&site.policy),
             wait_classes: self.records(sections::WaitClasses).len(),
-            user_sizes: self.records(sections::UserSizes).len(),
+            user_sizes: self.records(sections::RunTimeModels).iter().filter(|record| like_jobs(record).is_users_size()).count(),
         }
     }
 
@@ -379,14 +380,14 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or("")
     }
 
-    /// Records of a user in a partition, ascending by size.
-    fn sizes_of(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> &[UserSizeRecord] {
-        let all = self.records(sections::UserSizes);
-        let key = (user.0, partition.0, unit_number(unit));
-        let key_of = |record: &UserSizeRecord| (record.user.get(), record.partition.get(), record.unit);
-        let first = all.partition_point(|record| key_of(record) < key);
-        let rest = all.get(first..).unwrap_or(&[]);
-        rest.get(..rest.partition_point(|record| key_of(record) == key)).unwrap_or(&[])
+    /// The forecast of the run-time model of some jobs.
+    fn run_time_model(&self, like: &LikeJobs) -> Option<RunTimeForecast<'_>> {
+        let models = self.records(sections::RunTimeModels);
+        let record = models.get(models.binary_search_by_key(like, like_jobs).ok()?)?;
+        let ranges = self.records(sections::RunTimeRanges);
+        let first = record.first_range.get() as usize;
+        let ranges = ranges.get(first..first.checked_add(record.ranges.get() as usize)?).filter(|ranges| !ranges.is_empty())?;
+        Some(RunTimeForecast { jobs: record.jobs.get(), longest_limit: layout::seconds(record.longest_limit_s), ranges })
     }
 }
 
@@ -400,17 +401,30 @@ fn section(shape: SectionShape, record: &SectionRecord, length: usize) -> Option
 }
 
 impl<B: AsRef<[u8]>> RunTimeForecaster for Snapshot<B> {
-    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
-        let sizes = self.sizes_of(user, partition, unit);
-        let record = sizes.get(sizes.binary_search_by_key(&count, |record| record.count.get()).ok()?)?;
-        let ranges = self.records(sections::RunTimeRanges);
-        let first = record.first_range.get() as usize;
-        let ranges = ranges.get(first..first.checked_add(record.ranges.get() as usize)?)?;
-        Some(RunTimeForecast { jobs: record.jobs.get(), longest_limit: layout::seconds(record.longest_limit_s), ranges })
+    fn run_time(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
+        run_time_models::forecast(asked, |like| self.run_time_model(like))
     }
 
     fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
-        self.sizes_of(user, partition, unit).iter().map(|record| record.count.get())
+        let models = self.records(sections::RunTimeModels);
+        let first = models.partition_point(|record| like_jobs(record) < LikeJobs::of_size(user, partition, unit, 0));
+        let of_user = models.get(first..).unwrap_or(&[]).iter().map(like_jobs);
+        let theirs = of_user.map_while(move |like| {
+            let (of, count) = like.size?;
+            ((like.user, like.partition, of) == (Some(user), partition, unit)).then_some((count, like.limit_s))
+        });
+        theirs.filter_map(|(count, limit_s)| limit_s.is_none().then_some(count))
+    }
+}
+
+/// The jobs that a model of run times is of.
+fn like_jobs(record: &RunTimeModelRecord) -> LikeJobs {
+    let unit = Unit::ALL.into_iter().find(|unit| unit_number(*unit) == record.unit);
+    LikeJobs {
+        user: (record.shared & ONE_USERS != 0).then(|| UserId(record.user.get())),
+        partition: PartitionIndex(record.partition.get()),
+        size: unit.map(|unit| (unit, record.count.get())),
+        limit_s: (record.shared & OF_ONE_LIMIT != 0).then(|| record.limit_s.get()),
     }
 }
 

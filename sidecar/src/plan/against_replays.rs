@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use job_types::number::{JobId, PartitionIndex, UserId};
-use job_types::size::Unit;
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::forecasts::forecast::{RunTimeRange, UserSize};
+use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeRange};
 use proptest::prelude::*;
 use queue_plan::{Assumption, MOST_STEPS, Pass, plan};
 use simulator::engine::backfill::Easy;
@@ -121,8 +121,9 @@ impl Compared<'_> {
         let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(0))].into();
         let ranges: Vec<[RunTimeRange; 1]> =
             self.jobs.iter().map(|job| [RunTimeRange::new(job.expected as u32, job.expected as u32, 1.0)]).collect();
-        let run_times =
-            |asked: &UserSize| ranges.get(asked.user.0 as usize).filter(|_| asked.unit == Unit::Nodes).map(|ranges| &ranges[..]);
+        let run_times = |user: UserId, _: PartitionIndex, _: Size, _: Option<Seconds>| {
+            Some(RunTimeForecast { jobs: 1, longest_limit: None, ranges: ranges.get(user.0 as usize)? })
+        };
         let question = Question::new(&cluster, &indices, false, run_times, &[]);
         let daemons = plan(&question.state);
         let starts =

@@ -4,10 +4,10 @@ use job_types::number::{PartitionIndex, UserId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use job_types::size::{Size, Unit};
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
-use predictor_core::forecasts::forecast::{RunTimeRange, UserSize};
+use predictor_core::forecasts::forecast::RunTimeForecast;
 use predictor_core::forecasts::queue_plan::PlanObstacle;
 use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, Resources, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
@@ -29,13 +29,14 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The cluster at the moment at which it was read. `run_times` gives the forecast of a user's
-    /// run times at a size, if there is one; `histories` is what jobs with deadlines have taught.
+    /// The cluster at the moment at which it was read. `run_times` gives the forecast of the run
+    /// times of a user's job in a partition, of a size and with a time limit, if there is one;
+    /// `histories` is what jobs with deadlines have taught.
     pub(crate) fn new<'a>(
         cluster: &Cluster,
         indices: &PartitionIndices,
         whole_nodes: bool,
-        run_times: impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>,
+        run_times: impl Fn(UserId, PartitionIndex, Size, Option<Seconds>) -> Option<RunTimeForecast<'a>>,
         histories: &[(PartitionIndex, DeadlineHistory)],
     ) -> Self {
         let now = cluster.read_at;
@@ -58,12 +59,15 @@ impl Question {
         };
         let mut nodes_in_use = NodesInUse { cluster, of_partitions: HashMap::new() };
         for job in jobs {
-            let known = job.partitions.iter().find_map(|partition| ranges(job, *indices.get(partition)?, &run_times));
+            let forecast = |partition| run_times(job.user, partition, job.size, job.limit_of_run());
+            let forecasts = || job.partitions.iter().filter_map(|partition| forecast(*indices.get(partition)?));
+            // The user's own jobs of that size in another of its partitions come before others'.
+            let known = forecasts().find(|forecast| forecast.jobs > 0).or_else(|| forecasts().next()).map(|forecast| forecast.ranges);
             let partition = job.partitions.first().and_then(|partition| indices.get(partition).copied());
             let promise = deadlines.of(job.job_id).zip(partition);
             let weighed = promise.map(|(given, partition)| deadlines.run_times(given, partition, known, job.limit));
             let by_deadline = weighed.as_deref().map(as_ranges);
-            let forecast = |elapsed, limit| RunTimes::after(elapsed, by_deadline.as_deref().or(known).unwrap_or(&[]), limit);
+            let remaining_after = |elapsed, limit| RunTimes::after(elapsed, by_deadline.as_deref().or(known).unwrap_or(&[]), limit);
             let reservation = job.reservation.as_deref().map(|name| reservation_places.get(name).copied());
             let running = |remaining, held: &[(usize, usize)]| RunningJob {
                 nodes: numbers(held, nodes.len()),
@@ -76,8 +80,8 @@ impl Question {
                     // The time limit counts from the job's start. The job runs in what its wait
                     // leaves of the limit.
                     let waited = (*waits_on_nodes).min((now - *start).max(Seconds::ZERO));
-                    let limit = job.limit.map(|limit| limit - *waits_on_nodes);
-                    let remaining = forecast(now - *start - *suspended - waited, limit).later_by(*waits_on_nodes - waited);
+                    let remaining =
+                        remaining_after(now - *start - *suspended - waited, job.limit_of_run()).later_by(*waits_on_nodes - waited);
                     question.state.running.push(running(remaining, nodes));
                 }
                 Phase::Completing { nodes } => question.state.running.push(running(RunTimes::of_limit(Some(Seconds(1))), nodes)),
@@ -100,7 +104,7 @@ impl Question {
                         priority: *priority,
                         eligible: eligible.unwrap_or(now),
                         limit: job.limit,
-                        run_time: forecast(Seconds::ZERO, job.limit),
+                        run_time: remaining_after(Seconds::ZERO, job.limit),
                         reservation: reservation.flatten(),
                         obstacle: obstacle(*reason, *priority, reservation, || nodes_in_use.lack_what_it_needs(job)),
                     });
@@ -172,15 +176,6 @@ impl<'a> NodesInUse<'a> {
         });
         away > 0 && in_use >= job.size.nodes
     }
-}
-
-/// The forecast run times of a job, by its nodes or else by its CPUs.
-fn ranges<'a>(
-    job: &PlanJob,
-    partition: PartitionIndex,
-    run_times: &impl Fn(&UserSize) -> Option<&'a [RunTimeRange]>,
-) -> Option<&'a [RunTimeRange]> {
-    Unit::ALL.into_iter().find_map(|unit| run_times(&UserSize { user: job.user, partition, unit, count: job.size.count(unit) }))
 }
 
 fn partitions(cluster: &Cluster, places: &HashMap<&str, u16>, whole_nodes: bool) -> Vec<Partition> {

@@ -1,10 +1,10 @@
 use job_types::number::{PartitionIndex, UserId};
 use std::sync::Arc;
 
-use job_types::size::Unit;
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
-use predictor_core::forecasts::forecast::{RunTimeRange, UserSize};
+use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeRange};
 use predictor_core::forecasts::queue_plan::PlanObstacle;
 use queue_plan::plan;
 use slurm_sys::client::JobState;
@@ -16,10 +16,17 @@ use crate::known::cluster::Cluster;
 use crate::known::made_up::{NOW, cluster, job, running};
 use crate::known::names::PartitionIndices;
 
+/// Ranges as the forecast for the jobs of one user on two nodes.
+fn of_two_nodes<'a>(ranges: &'a [RunTimeRange]) -> impl Fn(UserId, PartitionIndex, Size, Option<Seconds>) -> Option<RunTimeForecast<'a>> {
+    move |user, partition, size, _| {
+        let is_theirs = (user, partition, size.nodes) == (UserId(7), PartitionIndex(3), 2);
+        is_theirs.then_some(RunTimeForecast { jobs: 1, longest_limit: None, ranges })
+    }
+}
+
 fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, PlanObstacle>)> {
     let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();
-    let key = UserSize { user: UserId(7), partition: PartitionIndex(3), unit: Unit::Nodes, count: 2 };
-    let question = Question::new(cluster, &indices, false, |asked: &UserSize| (*asked == key).then_some(ranges), &[]);
+    let question = Question::new(cluster, &indices, false, of_two_nodes(ranges), &[]);
     let plan = published(&question, &plan(&question.state));
     assert_eq!((plan.at, plan.partitions[0].index, plan.partitions[0].cpus_per_node), (UnixTime(NOW), PartitionIndex(3), 4));
     plan.jobs.iter().map(|job| (job.job.0, job.start.map(|start| (start.expected - UnixTime(NOW)).0))).collect()
@@ -96,9 +103,7 @@ fn of_an_admitted_job_the_plan_knows_what_its_deadline_says_and_how_far_it_can_b
         let admitted = QueuedJob { admin_comment: Some(record(by)), eligible: Some(eligible), ..job(1, JobState::Pending, 2) };
         let cluster = cluster(&[admitted, job(2, JobState::Pending, 4)], Vec::new());
         let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();
-        let key = UserSize { user: UserId(7), partition: PartitionIndex(3), unit: Unit::Nodes, count: 2 };
-        let run_times = |asked: &UserSize| (*asked == key).then_some(&ranges[..]);
-        let question = Question::new(&cluster, &indices, false, run_times, &[(PartitionIndex(3), history)]);
+        let question = Question::new(&cluster, &indices, false, of_two_nodes(&ranges), &[(PartitionIndex(3), history)]);
         let answer = published(&question, &plan(&question.state));
         (answer.jobs[1].start.map(|start| (start.expected - UnixTime(NOW)).0), answer.promised)
     };

@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use learning::history::{History, HistoryLimits};
 use predictor_core::decisions::deadline_methods::NeededShare;
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::deadline_run_times::with_deadline;
-use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeRange, UserSize};
 use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::run_time_models::KnownRunTimes;
 use predictor_core::forecasts::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 use snapshot_writer::{Origin, PartitionState, SharedNodeState, write};
@@ -175,7 +174,9 @@ impl Publisher {
         self.fit();
         let indices = self.indices_of(&cluster);
         let known = Known { history: &self.history, model: self.model.as_ref().map(|(model, _)| &**model) };
-        Some(Question::new(&cluster, &indices, self.whole_nodes, |key| known.run_times(key), known.deadlines()))
+        let run_times = known.run_times();
+        let of_job = |user, partition, size, limit| run_times.of_job(user, partition, size, limit);
+        Some(Question::new(&cluster, &indices, self.whole_nodes, of_job, known.deadlines()))
     }
 
     /// What is known of the cluster.
@@ -287,12 +288,10 @@ struct Known<'a> {
     model: Option<&'a WaitModel>,
 }
 
-impl Known<'_> {
-    /// How long a user's jobs of a size run.
-    fn run_times(&self, key: &UserSize) -> Option<&[RunTimeRange]> {
-        let learnt = self.model.and_then(|model| model.run_times.get(key));
-        let model = learnt.map(|model| &**model).or_else(|| self.history.run_times().fitted().get(key))?;
-        Some(model.ranges.as_slice()).filter(|ranges| !ranges.is_empty())
+impl<'a> Known<'a> {
+    /// What is known of run times.
+    fn run_times(&self) -> KnownRunTimes<'a> {
+        KnownRunTimes { learnt: self.model.map(|model| &model.run_times), kept: self.history.run_times().fitted() }
     }
 
     /// What jobs with deadlines have taught.
@@ -305,11 +304,7 @@ impl Known<'_> {
         let partition = indices.get(&sharer.partition).copied();
         let of_deadlines = self.deadlines().iter().find(|(index, _)| Some(*index) == partition);
         let history = of_deadlines.map(|(_, history)| *history).unwrap_or_default();
-        let ranges = partition.and_then(|partition| {
-            let by = |unit| self.run_times(&UserSize { user: sharer.user, partition, unit, count: sharer.size.count(unit) });
-            Unit::ALL.into_iter().find_map(by)
-        });
-        let past = ranges.map(|ranges| RunTimeForecast { jobs: 0, longest_limit: None, ranges });
+        let past = partition.and_then(|partition| self.run_times().of_job(sharer.user, partition, sharer.size, Some(sharer.estimate)));
         let run_times = with_deadline(past, Some(sharer.estimate), sharer.given, &history.given);
         NeededShare::of(&run_times, sharer.done, sharer.left)
     }

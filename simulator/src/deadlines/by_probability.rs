@@ -20,7 +20,7 @@ use predictor_core::decisions::deadline_methods::{NeededShare, NodeLoad, OnTimeP
 use predictor_core::decisions::shared_nodes::{SharedNode, SharingJob};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::deadline_run_times::with_deadline;
-use predictor_core::forecasts::forecast::{RunTimeForecast, UserSize};
+use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeQuestion};
 
 use crate::engine::Job;
 use crate::engine::shared::{Answer, DeadlineJob, Fate, Policy, Sharing, simulate};
@@ -115,10 +115,23 @@ impl<'a> ByProbability<'a> {
         NeededShare::of(&run_times, now - started, deadline - now)
     }
 
-    /// How long a job's user's jobs of its size have run.
+    /// How long jobs like this one have run.
     fn past(&self, job: &Job) -> Option<RunTimeForecast<'_>> {
-        let known = self.run_times.fitted().get(&user_size(job))?;
-        Some(RunTimeForecast { jobs: known.jobs, longest_limit: None, ranges: &known.ranges })
+        let (unit, count, limit) = (Unit::Cpus, job.processors, Some(job.estimate));
+        self.run_times.forecast(&RunTimeQuestion { user: job.user, partition: PARTITION, unit, count, limit })
+    }
+}
+
+/// A job as the forecasts of run times see it.
+fn waiting(job: &Job, eligible: UnixTime) -> WaitingJob {
+    WaitingJob {
+        user: job.user,
+        account: AccountIndex(job.group),
+        partition: PARTITION,
+        qos: QosIndex(0),
+        size: Size { nodes: job.processors, cpus: job.processors },
+        limit: Some(job.estimate),
+        eligible,
     }
 }
 
@@ -132,10 +145,6 @@ fn add(nodes: &mut [SharedNode], places: &[u32], job: SharingJob) {
             node.add(job);
         }
     }
-}
-
-fn user_size(job: &Job) -> UserSize {
-    UserSize { user: job.user, partition: PARTITION, unit: Unit::Cpus, count: job.processors }
 }
 
 impl Policy for ByProbability<'_> {
@@ -162,6 +171,7 @@ impl Policy for ByProbability<'_> {
             return Some(Answer::Refused(index));
         };
         add(&mut self.nodes, chosen, sharing);
+        self.run_times.arrived(index, &waiting(logged, now));
         self.running.insert(index, Promise { nodes: chosen.clone(), started: now, deadline: job.deadline, probability });
         Some(Answer::Starts(index))
     }
@@ -178,17 +188,14 @@ impl Policy for ByProbability<'_> {
         let (Some(promise), Some(job)) = (self.running.remove(&index), self.jobs.get(index as usize)) else { return };
         // Ends are at fractions of a second, of which accounting knows none.
         let end = UnixTime((end_s - 1e-3).ceil() as i64);
-        let submitted = WaitingJob {
-            user: job.user,
-            account: AccountIndex(job.group),
-            partition: PARTITION,
-            qos: QosIndex(0),
-            size: Size { nodes: job.processors, cpus: job.processors },
-            limit: Some(job.estimate),
-            eligible: promise.started,
+        let past = EndedJob {
+            submitted: waiting(job, promise.started),
+            allocated: None,
+            start: Some(promise.started),
+            end,
+            suspended: Seconds::ZERO,
         };
-        let past = EndedJob { submitted, allocated: None, start: Some(promise.started), end, suspended: Seconds::ZERO };
-        self.run_times.ended(&past, end);
+        self.run_times.ended(index, &past);
         self.deadlines.ran(PARTITION, promise.deadline - promise.started, (end - promise.started).max(Seconds(1)));
         let outcome = DeadlineOutcome { promised: promise.probability, wanted: self.options.wanted, is_kept: end <= promise.deadline };
         self.outcomes.insert((promise.deadline, index), outcome);
@@ -277,7 +284,7 @@ mod tests {
             let node = |jobs| SharedNodeState { name: "node".to_owned(), cpus: 1, jobs_to_a_cpu: u16::MAX, jobs };
             let mut partitions = self.site.partitions();
             partitions[0].shared_nodes = jobs.into_iter().map(node).collect();
-            let run_times = self.replayed.run_times.fitted().iter().map(|(key, model)| (*key, (**model).clone())).collect();
+            let run_times = self.replayed.run_times.published().iter().map(|(key, model)| (*key, (**model).clone())).collect();
             let model = WaitModel { deadlines: vec![(PARTITION, self.replayed.history)], ..WaitModel::default() };
             self.published = self.site.snapshot(now, &partitions, run_times, Some(&model), None);
             let snapshot = Snapshot::open(&self.published[..]).unwrap();

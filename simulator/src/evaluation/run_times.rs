@@ -6,6 +6,7 @@
 
 mod methods;
 mod report;
+mod shipped;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +16,7 @@ use job_types::number::PartitionIndex;
 use learning::run_times::RunTimePrediction;
 use learning::sweep::events;
 use predictor_core::forecasts::class::{cpus_of_size_class, size_class};
+use predictor_core::forecasts::forecast::below_and_up_to;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -118,7 +120,8 @@ fn score(job: &EndedJob, forecast: &Forecast, uniform: f64) -> Option<RunTimeSco
     let in_range = prediction.holds(run_time.0);
     let ran_into_limit = job.submitted.limit.is_some_and(|limit| run_time >= limit && prediction.holds(limit.0));
     let transform = forecast.distribution.as_ref().map(|distribution| {
-        let (less, up_to) = distribution.below_and_up_to(run_time.clamped_u32());
+        let within_limit = job.submitted.limit.map_or(run_time, |limit| run_time.min(limit));
+        let (less, up_to) = below_and_up_to(distribution, within_limit.clamped_u32());
         less + uniform * (up_to - less)
     });
     Some(RunTimeScore {

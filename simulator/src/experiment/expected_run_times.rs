@@ -3,13 +3,12 @@
 
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{AccountIndex, PartitionIndex, UserId};
-use std::sync::Arc;
 
 use job_types::size::{Size, Unit};
 use job_types::time::{Seconds, UnixTime};
 use learning::RunTimeLearner;
 use learning::run_times::ArrivingJob;
-use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeModel, RunTimeRange, UserSize, point};
+use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeQuestion, point};
 use queue_plan::{Assumption, Pass};
 
 use super::queue_state::{Expected, QueuedJob, queue_of, state_of};
@@ -33,39 +32,28 @@ impl ExpectedRunTimes {
         self.learner.fit(usize::MAX);
     }
 
-    /// What was published of a user's jobs of one size.
-    pub(super) fn published(&self, key: &UserSize) -> Option<&Arc<RunTimeModel>> {
-        self.learner.fitted().get(key)
+    /// What was published.
+    pub(super) fn published(&self) -> &RunTimeLearner {
+        &self.learner
     }
 
-    /// All that was published, for a test that publishes it elsewhere.
-    #[cfg(test)]
-    pub(super) fn all(&self) -> &std::collections::BTreeMap<UserSize, Arc<RunTimeModel>> {
-        self.learner.fitted()
+    /// The forecast of a job's run time from what was published.
+    pub(super) fn forecast(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
+        self.learner.forecast(asked)
     }
 
     /// The sizes of a user that something was published of, ascending.
     pub(super) fn sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
-        let key = |count| UserSize { user, partition, unit, count };
-        self.learner.fitted().range(key(0)..=key(u32::MAX)).map(|(key, _)| key.count)
+        self.learner.sizes(user, partition, unit)
     }
 
-    /// The run times of jobs like this one, of whichever users.
-    pub(super) fn of_job(&self, index: JobIndex, job: &Job) -> Option<Vec<RunTimeRange>> {
-        self.learner.of_job(&arriving(index, job))
-    }
-
-    /// A job is submitted. Without a decision about it, it is expected to run as its user's jobs of
-    /// its size do, or else to its limit.
+    /// A job is submitted. Without a decision about it, it is expected to run as is forecast,
+    /// or else to its limit.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, decided: Option<Seconds>) {
         let limit = job.estimate;
-        let key = UserSize { user: job.user, partition: job.partition_index(), unit: Unit::Cpus, count: job.processors };
-        let published = || {
-            let model = self.published(&key)?;
-            let forecast = RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges };
-            Some(point(&forecast.within(Some(limit))))
-        };
+        let published = || Some(point(&self.forecast(&question(job))?.within(Some(limit))));
         let expected = decided.or_else(published).unwrap_or(limit);
+        self.learner.arrived(index, &waiting_job(job, job.submit));
         if let Some(place) = self.expected.get_mut(index as usize) {
             let limit = limit.max(Seconds(1));
             *place = Expected { run_time: expected.clamp(Seconds(1), limit), limit };
@@ -73,7 +61,7 @@ impl ExpectedRunTimes {
     }
 
     /// A job has ended.
-    pub(super) fn ended(&mut self, job: &Job, record: &Record) {
+    pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         let past = EndedJob {
             submitted: waiting_job(job, record.eligible),
             allocated: None,
@@ -81,7 +69,7 @@ impl ExpectedRunTimes {
             end: record.end,
             suspended: record.held,
         };
-        self.learner.ended(&past, record.end);
+        self.learner.ended(index, &past);
     }
 
     /// Free processors over time if jobs run as long as expected and each that waits starts as soon
@@ -109,6 +97,12 @@ impl ExpectedRunTimes {
         }
         pass.published_free(0).into_iter().map(|(at, free)| (at, free.cpus)).collect()
     }
+}
+
+/// What is asked of the run time of a job as it is written.
+pub(super) fn question(job: &Job) -> RunTimeQuestion {
+    let (user, partition, count) = (job.user, job.partition_index(), job.processors);
+    RunTimeQuestion { user, partition, unit: Unit::Cpus, count, limit: Some(job.estimate) }
 }
 
 /// A job as the forecasts of run times see it.

@@ -11,18 +11,19 @@ use std::collections::BTreeMap;
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{JobId, PartitionIndex};
 use job_types::policy::Policy;
-use job_types::size::{Size, Unit};
+use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::training::Training;
 use learning::waits::blended::Settings;
-use learning::{Learner, LearnerSettings, NamedJob, PromiseOutcome, Run, RunId};
-use predictor_core::forecasts::forecast::{ClassBounds, RunTimeModel, UserSize};
+use learning::{Learner, LearnerSettings, NamedJob, PromiseOutcome, Run, RunId, RunTimeLearner};
+use predictor_core::forecasts::forecast::{ClassBounds, RunTimeQuestion};
 use predictor_core::forecasts::queue_plan::QueuePlan;
+use predictor_core::forecasts::run_time_models::{self, LikeJobs, RunTimeModel};
 use predictor_core::forecasts::wait_model::{FittedPast, WaitModel};
 use predictor_core::snapshot::Snapshot;
 use snapshot_writer::{ComingJob, Origin, PartitionState, ReservedCpus, RunningJob, write};
 
-use super::expected_run_times::waiting_job;
+use super::expected_run_times::{question, waiting_job};
 use super::parts::Site;
 use crate::engine::{Job, JobIndex, Record, Revised};
 
@@ -70,8 +71,9 @@ impl OpenJob {
         Size { nodes: self.job.processors, cpus: self.job.processors }
     }
 
-    fn user_size(&self) -> UserSize {
-        UserSize { user: self.job.user, partition: self.job.partition_index(), unit: Unit::Cpus, count: self.job.processors }
+    /// What is asked of its run time, which is in what its limit leaves of its wait on its nodes.
+    fn question(&self) -> RunTimeQuestion {
+        RunTimeQuestion { limit: Some(self.limit() - self.waits_on_nodes), ..question(&self.job) }
     }
 
     fn submitted(&self) -> WaitingJob<&str, PartitionIndex, &str> {
@@ -140,7 +142,7 @@ impl PublishedSite {
         &self,
         now: UnixTime,
         partitions: &[PartitionState],
-        run_times: BTreeMap<UserSize, RunTimeModel>,
+        run_times: BTreeMap<LikeJobs, RunTimeModel>,
         model: Option<&WaitModel>,
         plan: Option<&QueuePlan>,
     ) -> Vec<u8> {
@@ -150,10 +152,10 @@ impl PublishedSite {
     }
 }
 
-/// The run times that the simulation has published, by user, partition and size.
+/// The run times that the simulation has published.
 struct PublishedPast {
     names: Vec<String>,
-    run_times: BTreeMap<UserSize, RunTimeModel>,
+    run_times: BTreeMap<LikeJobs, RunTimeModel>,
 }
 
 impl FittedPast for PublishedPast {
@@ -169,7 +171,7 @@ impl FittedPast for PublishedPast {
         &[]
     }
 
-    fn run_times(&self) -> &BTreeMap<UserSize, RunTimeModel> {
+    fn run_times(&self) -> &BTreeMap<LikeJobs, RunTimeModel> {
         &self.run_times
     }
 
@@ -218,13 +220,19 @@ impl LearntWaits {
     }
 
     /// Publishes what is known now. Run times have been published as `run_times` says.
-    pub(super) fn publish(&mut self, now: UnixTime, run_times: impl Fn(&UserSize) -> Option<RunTimeModel>) {
+    pub(super) fn publish(&mut self, now: UnixTime, run_times: &RunTimeLearner) {
         self.tell(now);
         // What a snapshot needs of run times here is what expected ends rest on.
-        let running = self.open.values().filter(|open| open.start.is_some()).map(OpenJob::user_size);
-        let run_times = running.filter_map(|key| Some((key, run_times(&key)?))).collect();
+        let mut needed = BTreeMap::new();
+        for open in self.open.values().filter(|open| open.start.is_some()) {
+            run_time_models::forecast(&open.question(), |like| {
+                let model = run_times.model(like)?;
+                needed.insert(*like, model.clone());
+                Some(model.forecast())
+            });
+        }
         let model = self.model();
-        let bytes = self.site.snapshot(now, &self.partitions(now), run_times, Some(&model), None);
+        let bytes = self.site.snapshot(now, &self.partitions(now), needed, Some(&model), None);
         self.published = Snapshot::open(bytes).ok();
     }
 
@@ -337,7 +345,7 @@ mod tests {
             let job = Job { submit: now, estimate: Seconds(600), processors: 2, qos: QosIndex(qos), ..Job::default() };
             waits.passed(index, &job, now, now);
         }
-        waits.publish(now + Seconds::MINUTE, |_| None);
+        waits.publish(now + Seconds::MINUTE, &RunTimeLearner::new(&[]));
         assert_eq!(waits.model().qos, ["", "2"]);
         let published = waits.published().unwrap();
         assert_eq!(published.association(UserId(0), None, Some("2")).qos, QosIndex(1));

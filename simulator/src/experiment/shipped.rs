@@ -188,12 +188,11 @@ impl Shipped {
 
     /// Takes up the state that is in force when a job arrives; the job as the state calls what it
     /// belongs to.
-    fn arriving(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Named {
+    fn arriving(&mut self, asked: &Job, cluster: &Cluster) -> Named {
         if self.state.renew(cluster) {
             self.claims.clear();
         }
         let job = self.in_partition(asked);
-        self.state.prepare(index, &job);
         Named::from(job)
     }
 
@@ -312,7 +311,7 @@ impl Decider for Shipped {
 
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
         let now = cluster.now();
-        let named = self.arriving(index, asked, cluster);
+        let named = self.arriving(asked, cluster);
         let mut submission = self.submission(&named, now);
         submission.deadline = self.deadlines.get(index as usize).copied().or(submission.deadline);
         let (mut decision, mut record) = self.decision(&submission, now);

@@ -2,7 +2,6 @@
 //! cluster.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
@@ -14,8 +13,8 @@ use predictor_core::decisions::{Admitted, Timeliness};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{
-    Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel, RunTimeRange, UNBOUNDED_S,
-    UserSize, WaitForecast, WaitForecaster,
+    Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeQuestion, WaitForecast,
+    WaitForecaster,
 };
 use predictor_core::forecasts::promise::PromiseKind;
 use predictor_core::forecasts::promised_job::PromisedJob;
@@ -24,7 +23,7 @@ use predictor_core::forecasts::reliability::WaitSourceReason;
 use predictor_core::snapshot::Snapshot;
 
 use super::admissions::Admissions;
-use super::expected_run_times::ExpectedRunTimes;
+use super::expected_run_times::{ExpectedRunTimes, question};
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::Ablations;
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised};
@@ -35,9 +34,6 @@ pub(super) struct State {
     site: PublishedSite,
     parts: Ablations,
     run_times: ExpectedRunTimes,
-    /// The run times of the job that is decided about, where its user never ran one of its size and
-    /// such jobs are to be decided about as well.
-    first_run: Option<(UserSize, RunTimeModel)>,
     learnt_waits: Option<LearntWaits>,
     /// The jobs that were admitted with their deadlines, where jobs are.
     admissions: Option<Admissions>,
@@ -56,7 +52,7 @@ impl State {
     /// the site's refresh interval; with an interval of 0 each decision sees the present. Without
     /// `learnt_waits` there is a plan of the queue and no forecast from past waits.
     pub(super) fn new(jobs: usize, site: PublishedSite, parts: Ablations, learnt_waits: Option<LearntWaits>) -> Self {
-        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, admissions: None, published: None }
+        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), learnt_waits, admissions: None, published: None }
     }
 
     /// Jobs with deadlines are admitted.
@@ -67,8 +63,7 @@ impl State {
     /// A job that is submitted was admitted. Returns how long it is expected to run, by what its
     /// deadline says of that.
     pub(super) fn admitted(&mut self, index: JobIndex, job: &Job, admitted: Admitted, now: UnixTime) -> Option<Seconds> {
-        let known = self.model(&UserSize { user: job.user, partition: job.partition_index(), unit: Unit::Cpus, count: job.processors });
-        let forecast = known.map(|model| RunTimeForecast { jobs: model.jobs, longest_limit: None, ranges: &model.ranges });
+        let forecast = self.run_times.forecast(&question(job));
         let given = self.admissions.as_ref()?.history(job.partition_index()).given;
         let run_times = with_deadline(forecast, Some(job.estimate), admitted.deadline - now, &given);
         let expected = mean(&run_times);
@@ -90,7 +85,7 @@ impl State {
         let steps = steps.into_iter().map(|(at, free)| (at, u32::try_from(free).unwrap_or(0))).collect();
         if let Some(waits) = &mut self.learnt_waits {
             let run_times = &self.run_times;
-            waits.publish(now, |key| run_times.published(key).map(|model| (**model).clone()));
+            waits.publish(now, run_times.published());
         }
         self.published = Some(Published { at: now, steps, pending_jobs: cluster.waiting().len() as u64 });
         true
@@ -99,19 +94,6 @@ impl State {
     /// Whether what was published may be decided from.
     pub(super) fn timeliness(&self, now: UnixTime) -> Option<Timeliness> {
         self.published.as_ref().map(|published| Timeliness::of(published.at, now, self.site.site.refresh))
-    }
-
-    /// A job is to be decided about. Where jobs at sizes that their user never ran are decided
-    /// about as well, their run times are those of others like them.
-    pub(super) fn prepare(&mut self, index: JobIndex, job: &Job) {
-        self.first_run = None;
-        let key = UserSize { user: job.user, partition: job.partition_index(), unit: Unit::Cpus, count: job.processors };
-        if self.parts.first_runs && self.run_times.published(&key).is_none() {
-            let limit_s = job.estimate.clamped_u32();
-            let known = self.run_times.of_job(index, job);
-            let ranges = known.unwrap_or_else(|| vec![RunTimeRange::new(limit_s, limit_s, 1.0)]);
-            self.first_run = Some((key, RunTimeModel { jobs: 1, longest_limit_s: limit_s, ranges }));
-        }
     }
 
     /// A job is submitted, and is expected to run so long where that was decided.
@@ -158,7 +140,7 @@ impl State {
 
     /// A job has ended.
     pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
-        self.run_times.ended(job, record);
+        self.run_times.ended(index, job, record);
         if let Some(admissions) = &mut self.admissions {
             admissions.ended(index, Some(record));
         }
@@ -181,11 +163,6 @@ impl State {
 
     fn published_waits(&self) -> Option<&Snapshot<Vec<u8>>> {
         self.learnt_waits.as_ref()?.published()
-    }
-
-    fn model(&self, key: &UserSize) -> Option<&RunTimeModel> {
-        let first_run = self.first_run.as_ref().filter(|(first, _)| first == key).map(|(_, model)| model);
-        first_run.or_else(|| self.run_times.published(key).map(Arc::as_ref))
     }
 }
 
@@ -243,10 +220,12 @@ impl WaitForecaster for State {
 }
 
 impl RunTimeForecaster for State {
-    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
-        let model = self.model(&UserSize { user, partition, unit, count })?;
-        let longest_limit = (model.longest_limit_s != UNBOUNDED_S).then_some(Seconds(i64::from(model.longest_limit_s)));
-        Some(RunTimeForecast { jobs: model.jobs, longest_limit, ranges: &model.ranges })
+    /// The forecast from what was published. Where jobs at sizes that their user never ran are to
+    /// be decided about as well, that of such a job counts as one of its user's own.
+    fn run_time(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
+        let forecast = self.run_times.forecast(asked)?;
+        let counts = self.parts.first_runs && asked.limit.is_some();
+        Some(RunTimeForecast { jobs: forecast.jobs.max(u32::from(counts)), ..forecast })
     }
 
     fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {

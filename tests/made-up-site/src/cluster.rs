@@ -11,9 +11,10 @@ use predictor_core::decisions::limits::Applying;
 use predictor_core::decisions::site::{Partition, Site};
 use predictor_core::decisions::{Bounds, DecisionInputs, Submission};
 use predictor_core::forecasts::forecast::{
-    Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeModel,
-    UNBOUNDED_S, UserSize, WaitClass, WaitForecast, WaitForecaster,
+    Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeQuestion,
+    WaitClass, WaitForecast, WaitForecaster,
 };
+use predictor_core::forecasts::run_time_models::{self, LikeJobs, RunTimeModel};
 use snapshot_writer::PartitionState;
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ pub struct Cluster {
     /// Bounds on the waits of each class.
     pub classes: Vec<(WaitClass, WaitForecast<'static>, [u32; PERCENTILES])>,
     /// Run times by user and size.
-    pub run_times: BTreeMap<UserSize, RunTimeModel>,
+    pub run_times: BTreeMap<LikeJobs, RunTimeModel>,
     /// Bounds of 0 to 98 s, and of 10,000 to 10,098 s: what follows short and long forecasts.
     pub rows: [[u32; PERCENTILES]; 2],
 }
@@ -130,15 +131,13 @@ impl WaitForecaster for Cluster {
 }
 
 impl RunTimeForecaster for Cluster {
-    fn run_time(&self, user: UserId, partition: PartitionIndex, unit: Unit, count: u32) -> Option<RunTimeForecast<'_>> {
-        let model = self.run_times.get(&UserSize { user, partition, unit, count })?;
-        let longest_limit = (model.longest_limit_s != UNBOUNDED_S).then_some(Seconds(i64::from(model.longest_limit_s)));
-        Some(RunTimeForecast { jobs: model.jobs, longest_limit, ranges: &model.ranges })
+    fn run_time(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
+        run_time_models::forecast(asked, |like| self.run_times.get(like).map(RunTimeModel::forecast))
     }
 
     fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
-        let is_theirs = move |key: &&UserSize| (key.user, key.partition, key.unit) == (user, partition, unit);
-        self.run_times.keys().filter(is_theirs).map(|key| key.count)
+        let of_user = self.run_times.keys().filter(move |like| (like.user, like.partition) == (Some(user), partition));
+        of_user.filter_map(move |like| like.size.filter(|(of, _)| *of == unit).map(|(_, count)| count))
     }
 }
 

@@ -150,10 +150,10 @@ where
     F: Forecaster,
 {
     let DeadlinePlan { history, steps, admitted, .. } = DeadlinePlan::in_decision(context)?;
-    let (forecasts, partition) = (context.forecasts, &context.partition);
+    let partition = &context.partition;
     let now = context.now;
     let left_s = (deadline - now).0 as f64;
-    let past = forecasts.run_time(context.submission.user, partition.index, context.submission.unit(), decided.count);
+    let past = context.past_at(decided.size, decided.limit);
     let run_times = with_deadline(past, decided.limit, deadline - now, &history.given);
     let expected = mean(&run_times);
 

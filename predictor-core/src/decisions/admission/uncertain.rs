@@ -73,10 +73,9 @@ fn request<'a, F>(context: &DerivedInputs<'a, F>, size: Size, limit: Option<Seco
 where
     F: Forecaster,
 {
-    let (submission, nodes) = (context.submission, size.nodes.max(1));
-    let unit = submission.unit();
+    let nodes = size.nodes.max(1);
     SharingRequest {
-        past: context.forecasts.run_time(submission.user, context.partition.index, unit, size.count(unit)),
+        past: context.past_at(size, limit),
         limit,
         submitted: context.now,
         begin: context.now + context.delay_as_written(),

@@ -44,20 +44,32 @@ pub struct WaitRegionRecord {
     pub last_limit_s: U32,
 }
 
-/// The run times of one user at one size.
+/// The mark of run times that are one user's.
+pub const ONE_USERS: u8 = 1;
+
+/// The mark of run times under one time limit.
+pub const OF_ONE_LIMIT: u8 = 2;
+
+/// Stands for whichever size, in the place of a unit.
+pub const ANY_SIZE: u8 = 2;
+
+/// The run times of jobs that have something in common: of a user's jobs of one size, or of one time
+/// limit, or of everybody's.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
-pub struct UserSizeRecord {
-    /// Numeric id of the user.
+pub struct RunTimeModelRecord {
+    /// Numeric id of the user; 0 where they are everybody's.
     pub user: U32,
     /// Index of the partition.
     pub partition: U16,
-    /// 0 where `count` is nodes, 1 where it is CPUs.
+    /// 0 where `count` is nodes, 1 where it is CPUs, [`ANY_SIZE`] where they are of whichever size.
     pub unit: u8,
-    /// Unused, zero.
-    pub reserved: u8,
-    /// The size.
+    /// The sum of [`ONE_USERS`] and [`OF_ONE_LIMIT`], where they are that.
+    pub shared: u8,
+    /// The size; 0 for whichever.
     pub count: U32,
+    /// The time limit in seconds; 0 for whichever.
+    pub limit_s: U32,
     /// Jobs that the ranges rest on.
     pub jobs: U32,
     /// Their longest time limit in seconds, [`NONE_S`](super::NONE_S) if one was unlimited.

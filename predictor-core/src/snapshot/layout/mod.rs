@@ -14,7 +14,7 @@ pub mod sections;
 mod site;
 
 pub use deadlines::{DeadlineHistoryRecord, PromisedJobRecord};
-pub use history::{ExpectedEndRecord, UserSizeRecord, WaitClassRecord, WaitRegionRecord};
+pub use history::{ANY_SIZE, ExpectedEndRecord, OF_ONE_LIMIT, ONE_USERS, RunTimeModelRecord, WaitClassRecord, WaitRegionRecord};
 pub use limits::{ALL_PARTITIONS, AssociationRecord, CapsRecord, LimitsRecord, QosRecord};
 pub use model::{
     BoundRowRecord, ComingRecord, FreedRecord, GroupRecord, ModelRecord, NameRecord, OpenGroupRecord, PromiseRecord, ReservedRecord,
@@ -36,7 +36,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 15;
+pub const LAYOUT_VERSION: u32 = 16;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -127,7 +127,7 @@ const _: () = {
     assert!(size_of::<SlurmReservation>() == 28);
     assert!(size_of::<WaitClassRecord>() == 412);
     assert!(size_of::<WaitRegionRecord>() == 24);
-    assert!(size_of::<UserSizeRecord>() == 28);
+    assert!(size_of::<RunTimeModelRecord>() == 32);
     assert!(size_of::<RunTimeRange>() == 12);
     assert!(size_of::<ExpectedEndRecord>() == 16);
     assert!(size_of::<ModelRecord>() == 56);

@@ -4,8 +4,8 @@
 use super::{
     AssociationRecord, BoundRowRecord, ComingRecord, DeadlineHistoryRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord,
     LimitsRecord, ModelRecord, NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
-    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, ScoreRecord, SiteRecord, StartRecord, SubmissionRecord, UserRecord,
-    UserSizeRecord, WaitClassRecord, WaitRegionRecord,
+    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, RunTimeModelRecord, ScoreRecord, SiteRecord, StartRecord,
+    SubmissionRecord, UserRecord, WaitClassRecord, WaitRegionRecord,
 };
 use crate::decisions::shared_nodes::SharedNode;
 use crate::decisions::slurm_reservations::SlurmReservation;
@@ -86,8 +86,8 @@ sections! {
     WaitClasses, wait_classes: WaitClassRecord = 3;
     /// [`WaitRegionRecord`]s, by partition.
     WaitRegions, wait_regions: WaitRegionRecord = 30;
-    /// [`UserSizeRecord`]s, ascending.
-    UserSizes, user_sizes: UserSizeRecord = 4;
+    /// [`RunTimeModelRecord`]s, ascending.
+    RunTimeModels, run_time_models: RunTimeModelRecord = 4;
     /// [`RunTimeRange`]s.
     RunTimeRanges, run_time_ranges: RunTimeRange = 5;
     /// [`ExpectedEndRecord`]s, by partition, each partition's ascending.

@@ -45,6 +45,17 @@ pub(crate) struct PlanJob {
     pub(crate) phase: Phase,
 }
 
+impl PlanJob {
+    /// What its time limit leaves for its run, without what it waits on its nodes for.
+    pub(crate) fn limit_of_run(&self) -> Option<Seconds> {
+        let waits = match self.phase {
+            Phase::Running { waits_on_nodes, .. } => waits_on_nodes,
+            Phase::Pending { .. } | Phase::Completing { .. } => Seconds::ZERO,
+        };
+        self.limit.map(|limit| limit - waits)
+    }
+}
+
 /// How far it has come.
 #[derive(Debug, Clone)]
 pub(crate) enum Phase {

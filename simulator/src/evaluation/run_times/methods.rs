@@ -1,14 +1,13 @@
 //! The methods that are held against a log, and their way through it.
 
 use job_types::job::EndedJob;
-use job_types::size::Unit;
-use learning::run_times::{
-    ArrivingJob, Calibrated, RangeSetRule, RunTimeDistribution, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory,
-};
+use learning::run_times::{ArrivingJob, RunTimePrediction, RunTimePredictor, Tuple, TupleHistory};
 use learning::sweep::{Event, EventKind, events};
 use predictor_core::forecasts::forecast::RunTimeRange;
 use published_methods::genetic::Evolution;
 use published_methods::run_times::{Baseline, LastTwo, Li, RangeSets, Requested, Smith};
+
+use super::shipped::Shipped;
 
 /// Number of jobs in the history (Hariharan et al. 2020, V).
 pub(super) const HISTORY_JOBS: usize = 15_000;
@@ -62,12 +61,12 @@ pub(super) struct Forecast {
     pub(super) index: usize,
     /// Ranges and point.
     pub(super) prediction: RunTimePrediction,
-    /// The whole distribution, where the method has one.
-    pub(super) distribution: Option<RunTimeDistribution>,
+    /// The whole distribution, where the method has one: ranges whose probabilities sum to 1.
+    pub(super) distribution: Option<Vec<RunTimeRange>>,
 }
 
 enum Predictor {
-    Default(Box<Calibrated>),
+    Default(Box<Shipped>),
     Published(Box<dyn RunTimePredictor>),
 }
 
@@ -96,7 +95,7 @@ impl Way<'_> {
             match event.kind {
                 EventKind::Arrival => {
                     let (said, distribution) = match &mut predictor {
-                        Predictor::Default(calibrated) => calibrated.predict_distribution(&job).unzip(),
+                        Predictor::Default(shipped) => shipped.predict(&job).unzip(),
                         Predictor::Published(published) => (published.predict(&job), None),
                     };
                     let fallback_s = job.submitted.limit.map_or(mean.value(), |limit| limit.0 as f64);
@@ -108,14 +107,15 @@ impl Way<'_> {
                         forecast(Forecast { index, prediction, distribution });
                     }
                 }
-                EventKind::Start => match &mut predictor {
-                    Predictor::Default(calibrated) => calibrated.starts(&job, event.at),
-                    Predictor::Published(published) => published.starts(&job, event.at),
-                },
+                EventKind::Start => {
+                    if let Predictor::Published(published) = &mut predictor {
+                        published.starts(&job, event.at);
+                    }
+                }
                 EventKind::End | EventKind::EndAtOnce => {
                     let run_time = past.run_time();
                     match &mut predictor {
-                        Predictor::Default(calibrated) => calibrated.ends(&job, event.at, run_time),
+                        Predictor::Default(shipped) => shipped.ended(&job, past),
                         Predictor::Published(published) => published.ends(&job, event.at, run_time),
                     }
                     if let Some(run_time) = run_time {
@@ -157,7 +157,7 @@ impl Way<'_> {
                 );
                 (Predictor::Published(Box::new(Li::new(parameters))), Some(remark))
             }
-            (Method::Best, _) | (_, None) => (Predictor::Default(Box::new(Calibrated::new(Unit::Cpus, RangeSetRule::default()))), None),
+            (Method::Best, _) | (_, None) => (Predictor::Default(Box::default()), None),
         }
     }
 }

@@ -3,7 +3,16 @@ use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 
+use job_types::policy::Policy;
+use job_types::size::Unit;
+use learning::run_times::ArrivingJob;
+use learning::sweep::EventKind;
+use predictor_core::forecasts::forecast::{RunTimeForecaster, RunTimeQuestion};
+use predictor_core::snapshot::Snapshot;
+
+use super::shipped::Shipped;
 use super::*;
+use crate::experiment::{PublishedSite, Site};
 
 /// 600 jobs of four users, each of whom repeats two kinds of job with run times that vary a little;
 /// all follow from the index.
@@ -72,6 +81,38 @@ fn no_forecast_changes_when_the_future_does() {
     }
     let everything = UnixTime(i64::MAX);
     assert_ne!(forecasts(&past, Method::Best, everything), forecasts(&other, Method::Best, everything), "the marker is there");
+}
+
+#[test]
+fn the_forecast_that_is_scored_is_the_one_in_the_snapshot() {
+    let site = Site { processors: 100, longest_limit: None, refresh: Seconds::MINUTE };
+    let site = PublishedSite { site, policy: Policy::default(), partitions: 1 };
+    let (mut workload, mut shipped) = (workload(), Shipped::default());
+    // Some users have one job only.
+    for (number, job) in workload.jobs.iter_mut().step_by(40).enumerate() {
+        job.submitted.user = UserId(100 + number as u32);
+    }
+    let (mut compared, mut of_others) = (0, 0);
+    for event in events(&workload.jobs) {
+        let past = &workload.jobs[event.job as usize];
+        let job = ArrivingJob::new(event.job, past);
+        match event.kind {
+            EventKind::Arrival => {
+                let run_times = shipped.learner.published().iter().map(|(like, model)| (*like, (**model).clone())).collect();
+                let snapshot = Snapshot::open(site.snapshot(event.at, &site.partitions(), run_times, None, None)).unwrap();
+                let WaitingJob { user, partition, size, limit, .. } = past.submitted;
+                let asked = RunTimeQuestion { user, partition, unit: Unit::Cpus, count: size.cpus, limit };
+                let read = snapshot.run_time(&asked).map(|forecast| (forecast.jobs, forecast.within(limit)));
+                let scored = shipped.predict(&job).map(|(_, ranges)| ranges);
+                assert_eq!(read.as_ref().map(|(_, ranges)| ranges), scored.as_ref(), "job {}", event.job);
+                compared += u32::from(scored.is_some());
+                of_others += u32::from(read.is_some_and(|(jobs, _)| jobs == 0));
+            }
+            EventKind::Start => {}
+            EventKind::End | EventKind::EndAtOnce => shipped.ended(&job, past),
+        }
+    }
+    assert!(compared > 550 && of_others > 0, "{compared} compared, {of_others} of them by others' jobs");
 }
 
 #[test]

@@ -24,9 +24,9 @@ pub(in super::super) struct Offer {
 impl Shipped {
     /// What is to be had for each of the [`probabilities_to_ask`]; nothing is noted of it. The job
     /// asks for the time that the wish says.
-    pub(in super::super) fn offers(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Vec<Offer> {
+    pub(in super::super) fn offers(&mut self, asked: &Job, cluster: &Cluster) -> Vec<Offer> {
         let now = cluster.now();
-        let named = self.arriving(index, asked, cluster);
+        let named = self.arriving(asked, cluster);
         let mut submission = self.submission(&named, now);
         let mut reservation = |wanted: SuccessProbability| {
             submission.asked.success_probability = Some(wanted);

@@ -55,7 +55,7 @@ impl AgainstSnapshot {
                 promised: partitions_of(site).flat_map(promised).collect(),
             }
         });
-        let run_times = state.run_times().all().iter().map(|(key, model)| (*key, (**model).clone())).collect();
+        let run_times = state.run_times().published().published().iter().map(|(key, model)| (*key, (**model).clone())).collect();
         self.published = site.snapshot(now, &partitions, run_times, model.as_ref(), plan.as_ref());
     }
 

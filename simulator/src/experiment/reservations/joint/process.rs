@@ -192,7 +192,7 @@ impl Decider for Front {
         let mut process = self.process.borrow_mut();
         let at = process.wish.next(now);
         if now >= process.reserved {
-            let offers = self.shipped.offers(index, asked, cluster);
+            let offers = self.shipped.offers(asked, cluster);
             process.answered(self.machine, index, at, offers);
         }
         // A job stays out of the way until it is chosen, and for ever if it is not.

@@ -1,4 +1,4 @@
-//! Correction of the levels of a distribution from how often earlier run times lay below them.
+//! Correction of the levels of forecasts from how often earlier run times lay below them.
 
 use serde::{Deserialize, Serialize};
 

@@ -135,11 +135,6 @@ impl Contexts {
         })
     }
 
-    /// Whether the user has run a job of that size in the partition.
-    pub(super) fn knows_size(&self, user: UserId, partition: PartitionIndex, count: u32) -> bool {
-        self.latest.contains_key(&Context::UserSize(user, partition, count))
-    }
-
     /// Adds the run time of a job to all its contexts.
     pub(super) fn push(&mut self, job: &ArrivingJob, unit: Unit, run_time: Seconds) {
         let part = job.submitted.limit.map_or(0.0, |limit| run_time.0 as f64 / limit.0.max(1) as f64);
@@ -184,7 +179,8 @@ mod tests {
             contexts.push(&job(user, UserId(user), None), Unit::Cpus, Seconds(10));
         }
         assert!((KEPT_CONTEXTS..=MOST_CONTEXTS).contains(&contexts.latest.len()), "{}", contexts.latest.len());
-        assert!(!contexts.knows_size(UserId(0), PartitionIndex(0), 1) && contexts.knows_size(UserId(59_999), PartitionIndex(0), 1));
+        let knows = |user| contexts.latest.contains_key(&Context::UserSize(UserId(user), PartitionIndex(0), 1));
+        assert!(!knows(0) && knows(59_999));
         let [.., all] = contexts.seen_by(&job(1, UserId(2), None), Unit::Cpus);
         assert_eq!(all.count, 60_000);
     }
