@@ -132,6 +132,36 @@ impl Partition {
     }
 }
 
+/// What the class of a job says of its wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassForecast {
+    /// The median of the waits of the class in seconds, as such and not as a bound.
+    pub median_s: u32,
+    /// Upper bounds on the percentiles 1 to 99 of the wait in seconds; [`UNBOUNDED_S`] where the
+    /// waits are too few.
+    pub bounds_s: [u32; PERCENTILES],
+}
+
+impl ClassForecast {
+    /// The bounds as a distribution that can be held against a wait: where there are too few waits
+    /// for a percentile, the bound on the one before stands for it. `None` where there are too few
+    /// for any.
+    #[must_use]
+    pub fn distribution_s(&self) -> Option<[u32; PERCENTILES]> {
+        let known = self.bounds_s.iter().rev().find(|bound_s| **bound_s != UNBOUNDED_S).copied()?;
+        Some(self.bounds_s.map(|bound_s| if bound_s == UNBOUNDED_S { known } else { bound_s }))
+    }
+}
+
+/// Bounds that never descend, [`UNBOUNDED_S`] where there is none.
+fn ascending(bounds_s: [Option<u32>; PERCENTILES]) -> [u32; PERCENTILES] {
+    let mut least = 0;
+    bounds_s.map(|bound_s| {
+        least = bound_s.unwrap_or(UNBOUNDED_S).max(least);
+        least
+    })
+}
+
 fn limit_s(job: &WaitingJob) -> u32 {
     job.limit.map_or(u32::MAX, Seconds::clamped_u32)
 }
@@ -202,6 +232,26 @@ impl Qbets {
         self.histories(past.job(row)?.submitted()).find_map(Series::median_s).map(|median_s| Seconds(i64::from(median_s)))
     }
 
+    /// The forecast of a job's wait at the confidence at which bounds were last asked for by
+    /// [`Qbets::classes`], [`CONFIDENCE`] before: the one that [`Qbets::classes`] would publish for
+    /// its class. `None` while the job's partition has no waits.
+    pub fn forecast(&mut self, job: &WaitingJob) -> Option<ClassForecast> {
+        let ranks = &mut self.percentile_ranks;
+        let partition = self.partitions.get_mut(&job.partition)?;
+        let class = partition.class(job.size.cpus, limit_s(job))?;
+        let series = partition.classes.get_mut(class)?;
+        let median_s = series.median_s().unwrap_or(0);
+        let mut bounds_s = series.percentile_bounds_s(ranks);
+        for wider in [&mut partition.all, &mut self.all] {
+            if bounds_s.iter().all(Option::is_some) {
+                break;
+            }
+            let of_wider = wider.percentile_bounds_s(ranks);
+            bounds_s.iter_mut().zip(of_wider).for_each(|(bound_s, wider)| *bound_s = bound_s.or(wider));
+        }
+        Some(ClassForecast { median_s, bounds_s: ascending(bounds_s) })
+    }
+
     /// The classes found, partition by partition, with their bounds at the confidence. A percentile
     /// that a class has too few waits for has the bound of its partition, or else of the cluster,
     /// as in [`Qbets::bound_of`]; bounds never descend.
@@ -216,13 +266,9 @@ impl Qbets {
             let of_partition = partition.all.percentile_bounds_s(ranks);
             for region in &partition.regions {
                 let Some(series) = partition.classes.get_mut(region.class) else { continue };
-                let of_class = series.percentile_bounds_s(ranks);
-                let mut least = 0;
-                let mut bounds_s = [UNBOUNDED_S; PERCENTILES];
-                for (bound_s, histories) in bounds_s.iter_mut().zip(of_class.into_iter().zip(of_partition).zip(of_cluster)) {
-                    let ((of_class, of_partition), of_cluster) = histories;
-                    least = of_class.or(of_partition).or(of_cluster).unwrap_or(UNBOUNDED_S).max(least);
-                    *bound_s = least;
+                let mut bounds_s = series.percentile_bounds_s(ranks);
+                for (bound_s, (of_partition, of_cluster)) in bounds_s.iter_mut().zip(of_partition.into_iter().zip(of_cluster)) {
+                    *bound_s = bound_s.or(of_partition).or(of_cluster);
                 }
                 classes.push(ClassBounds {
                     partition: *index,
@@ -231,7 +277,7 @@ impl Qbets {
                     class: region.class,
                     jobs: series.len(),
                     changes: series.changes(),
-                    bounds_s,
+                    bounds_s: ascending(bounds_s),
                     median_s: series.median_s().unwrap_or(0),
                 });
             }

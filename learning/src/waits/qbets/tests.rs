@@ -152,3 +152,36 @@ fn a_class_of_few_waits_takes_the_bounds_that_it_lacks_from_the_cluster() {
         assert_eq!(i64::from(of_few.bounds_s[percent as usize - 1]), bound.0, "{percent}");
     }
 }
+
+#[test]
+fn the_forecast_of_a_job_is_that_which_is_published_for_its_class() {
+    let mut qbets = Qbets::new();
+    assert_eq!(qbets.forecast(&job(3, 2, 600)), None);
+    for index in 0..1_000 {
+        qbets.observe(&job(3, 2, 600), Seconds(index % 10));
+        qbets.observe(&job(3, 128, 86_400), Seconds(20_000 + 37 * index % 5_000));
+    }
+    qbets.observe(&job(4, 1, 600), Seconds(7));
+    for confidence in [CONFIDENCE, 0.8] {
+        let classes = qbets.classes(confidence);
+        for (partition, cpus, limit_s) in [(3, 1, 300), (3, 100, 40_000), (4, 1, 600)] {
+            let holds = |class: &&ClassBounds| {
+                let limit_s = limit_s as u32;
+                class.partition == PartitionIndex(partition) && class.cpus.contains(&cpus) && class.limit_s.contains(&limit_s)
+            };
+            let published = classes.iter().find(holds).unwrap();
+            let forecast = qbets.forecast(&job(partition, cpus, limit_s)).unwrap();
+            assert_eq!((forecast.median_s, forecast.bounds_s), (published.median_s, published.bounds_s));
+        }
+    }
+}
+
+#[test]
+fn a_percentile_without_a_bound_is_held_against_waits_with_the_bound_before_it() {
+    let mut qbets = Qbets::new();
+    (0..59).for_each(|wait| qbets.observe(&job(0, 1, 60), Seconds(wait)));
+    let forecast = qbets.forecast(&job(0, 1, 60)).unwrap();
+    assert_eq!((forecast.bounds_s[94], forecast.bounds_s[98]), (58, UNBOUNDED_S));
+    assert_eq!(forecast.distribution_s().unwrap()[94..], [58; 5]);
+    assert_eq!(ClassForecast { median_s: 0, bounds_s: [UNBOUNDED_S; PERCENTILES] }.distribution_s(), None);
+}
