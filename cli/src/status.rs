@@ -77,12 +77,12 @@ prints it; null where not known):
                     wait_forecasts, shared_nodes (that take jobs, where admission is by
                     shares), and the keys of policy
   wait_forecasts    of a partition, null where nothing was learnt: in_force (blended, the
-                    default; qbets, by class of job; none), reason (calibrated: the default's
-                    bounds hold, to three points or chance; not_calibrated; too_few_jobs; not_trained), jobs_scored (the
-                    latest that were forecast on arrival and have started), median_error_s,
-                    pinball_s (mean pinball loss over the percentiles), coverage (by level 0.5,
-                    0.75, 0.9, 0.95: the share of them that waited at most as long as the bound
-                    at that level), reliability (list of nominal level and observed share)
+                    default; qbets, by class of job; none), reason (calibrated: it is no worse than
+                    qbets, and its bounds hold; larger_loss; not_calibrated; too_few_jobs;
+                    not_trained), and how the default did: jobs_scored (the latest that were
+                    forecast on arrival and have started), median_error_s, pinball_s (mean pinball
+                    loss over the percentiles), coverage (by level 0.5, 0.75, 0.9, 0.95: the share
+                    of them that waited at most as long as the bound at that level), reliability (list of nominal level and observed share)
   guard             the replays of the last weeks: act (observe, warn, off; null where error says why
                     it can't be read), error, verdict (in words), tried_at, failure (why that gave
                     no answer), against (list of partition, policy, held_back, since, why: the

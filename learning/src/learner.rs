@@ -1,6 +1,7 @@
 //! The learner: one sweep over the cluster's past and present, and the default predictor beside it.
 
 mod admission_outcome;
+mod comparison;
 mod deadline_learner;
 mod deadlines;
 mod fill;
@@ -29,7 +30,7 @@ pub use self::run::{Run, RunId};
 pub use self::run_times::RunTimeLearner;
 pub use self::scores::Scores;
 pub use self::source::{Change, Choice};
-pub use self::trials::Trials;
+pub use self::trials::{Asked, Trials};
 
 use self::promises::Promises;
 use self::record::{LatestRecords, Record};
@@ -93,21 +94,58 @@ const FORGETTING_INTERVAL: Seconds = Seconds(6 * 3_600);
 /// The most sizes of users that are fitted again at one refresh. Each takes about 50 microseconds.
 const MOST_FITTED: usize = 500;
 
-/// The forecast that was made when a job arrived.
+/// The forecast that one source made when a job arrived.
 #[serde_with::serde_as]
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct ArrivalForecast {
+struct SourceForecast {
     point_s: f64,
     #[serde_as(as = "Arc<[_; PERCENTILES]>")]
     bounds_s: Arc<[u32; PERCENTILES]>,
 }
 
+impl SourceForecast {
+    fn asked(&self) -> Asked<'_> {
+        Asked { point_s: self.point_s, bounds_s: &self.bounds_s }
+    }
+}
+
+/// The forecasts that were made when a job arrived.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct ArrivalForecast {
+    default: SourceForecast,
+    /// `None` where QBETS had too few waits for any bound.
+    qbets: Option<SourceForecast>,
+}
+
 impl ArrivalForecast {
-    /// The forecast that is scored against the wait that follows. Where the job's record holds the
-    /// forecast that the submit filter gave, it is that one, as far as it was recorded.
+    /// The forecasts that are scored against the wait that follows. Where the job's record holds
+    /// the default's forecast that the submit filter gave, it is that one, as far as it was
+    /// recorded.
     fn corrected_by(self, recorded: Option<&RecordedForecast>) -> ArrivalForecast {
         let Some(recorded) = recorded else { return self };
-        ArrivalForecast { point_s: recorded.point_s, bounds_s: Arc::new(recorded.bounds_s(&self.bounds_s)) }
+        let bounds_s = Arc::new(recorded.bounds_s(&self.default.bounds_s));
+        ArrivalForecast { default: SourceForecast { point_s: recorded.point_s, bounds_s }, ..self }
+    }
+}
+
+/// Bounds that were told lately. Those of one row of the default's table, or of one class, are told
+/// again and again.
+#[derive(Clone, Debug, Default)]
+struct SharedBounds(Vec<Arc<[u32; PERCENTILES]>>);
+
+impl SharedBounds {
+    fn get(&mut self, bounds_s: [u32; PERCENTILES]) -> Arc<[u32; PERCENTILES]> {
+        let SharedBounds(told) = self;
+        if let Some(shared) = told.iter().find(|shared| ***shared == bounds_s) {
+            return Arc::clone(shared);
+        }
+        // A table has some tens of rows, and is renewed as a whole.
+        if told.len() >= 64 {
+            told.clear();
+        }
+        let shared = Arc::new(bounds_s);
+        told.push(Arc::clone(&shared));
+        shared
     }
 }
 
@@ -156,7 +194,7 @@ pub struct Learner {
     settings: LearnerSettings,
     sweep: Sweep,
     waits: BlendedWaits,
-    /// What bounds waits where the default's do not hold, or have not been tried.
+    /// What bounds waits where the default is worse, or has not been tried.
     qbets: Qbets,
     run_times: RunTimeLearner,
     /// What is to be swept over first; `None` once it has been.
@@ -164,9 +202,10 @@ pub struct Learner {
     first: Option<LatestRecords>,
     tracker: Tracker,
     asked: HashMap<u32, ArrivalForecast>,
-    /// Bounds that were told lately; the rows of one table are told again and again.
     #[serde(skip)]
-    bounds: Vec<Arc<[u32; PERCENTILES]>>,
+    default_bounds: SharedBounds,
+    #[serde(skip)]
+    qbets_bounds: SharedBounds,
     trials: Trials,
     promises: Promises,
     random: ChaCha8Rng,
@@ -198,7 +237,8 @@ impl Learner {
             first: Some(LatestRecords::default()),
             tracker: Tracker::default(),
             asked: HashMap::new(),
-            bounds: Vec::new(),
+            default_bounds: SharedBounds::default(),
+            qbets_bounds: SharedBounds::default(),
             trials: Trials::default(),
             promises: Promises::default(),
             random: ChaCha8Rng::seed_from_u64(settings.seed),
@@ -388,8 +428,11 @@ impl Learner {
         if forecasts && self.waits.forests().is_some() {
             let forecast = self.waits.arrive(self.sweep.arrivals(), row as usize);
             if let Some(bounds_s) = forecast.bounds_s {
-                let bounds_s = self.shared(bounds_s);
-                self.asked.insert(row, ArrivalForecast { point_s: forecast.point_s, bounds_s });
+                let default = SourceForecast { point_s: forecast.point_s, bounds_s: self.default_bounds.get(bounds_s) };
+                let of_class = self.qbets.forecast(job).and_then(|class| Some((class.median_s, class.distribution_s()?)));
+                let qbets = of_class
+                    .map(|(median_s, bounds_s)| SourceForecast { point_s: f64::from(median_s), bounds_s: self.qbets_bounds.get(bounds_s) });
+                self.asked.insert(row, ArrivalForecast { default, qbets });
             }
         }
         row
@@ -412,7 +455,8 @@ impl Learner {
         }
         if let Some(asked) = self.asked.remove(&row) {
             let asked = asked.corrected_by(recorded);
-            self.trials.learn(partition, asked.point_s, &asked.bounds_s, wait.0, self.random.random());
+            let qbets = asked.qbets.as_ref().map(SourceForecast::asked);
+            self.trials.learn(partition, asked.default.asked(), qbets, wait.0, self.random.random());
         }
     }
 
@@ -443,21 +487,9 @@ impl Learner {
         if let Some(asked) = self.asked.remove(&row) {
             let asked = asked.corrected_by(recorded);
             let waited_s = (at - job.submitted.eligible).0.max(0);
-            self.trials.leave(job.submitted.partition, &asked.bounds_s, waited_s, self.random.random());
+            let qbets = asked.qbets.as_ref().map(SourceForecast::asked);
+            self.trials.leave(job.submitted.partition, asked.default.asked(), qbets, waited_s, self.random.random());
         }
-    }
-
-    fn shared(&mut self, bounds_s: [u32; PERCENTILES]) -> Arc<[u32; PERCENTILES]> {
-        if let Some(shared) = self.bounds.iter().find(|shared| ***shared == bounds_s) {
-            return Arc::clone(shared);
-        }
-        // A table has some tens of rows, and is renewed as a whole.
-        if self.bounds.len() >= 64 {
-            self.bounds.clear();
-        }
-        let shared = Arc::new(bounds_s);
-        self.bounds.push(Arc::clone(&shared));
-        shared
     }
 
     /// What the forests are to be trained on now, if it is time to. [`Retraining::run`] takes long,

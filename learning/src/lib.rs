@@ -17,6 +17,6 @@ pub mod training;
 pub mod waits;
 
 pub use learner::{
-    AdmissionOutcome, Change, Choice, DeadlineLearner, DeadlineOutcome, Learner, LearnerSettings, NamedJob, PromiseOutcome, REPLAYED,
-    RecordedForecast, Refreshed, Run, RunId, RunTimeLearner, SOURCES, Scores, Trials,
+    AdmissionOutcome, Asked, Change, Choice, DeadlineLearner, DeadlineOutcome, Learner, LearnerSettings, NamedJob, PromiseOutcome,
+    REPLAYED, RecordedForecast, Refreshed, Run, RunId, RunTimeLearner, SOURCES, Scores, Trials,
 };

@@ -9,7 +9,7 @@ use crate::distribution_scores::{Levels, pinball_s, transform};
 
 /// How many forecasts the scores rest on, the latest: enough for an observed share to be sure
 /// within 0.02, and few enough to be of the present.
-const MOST_FORECASTS: usize = 2_000;
+pub(super) const MOST_FORECASTS: usize = 2_000;
 
 /// How one forecast did, once the wait was known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,17 +34,15 @@ pub struct Scores {
 
 impl Scores {
     /// A job whose wait was forecast by a point and by bounds on the percentiles 1 to 99, in
-    /// seconds, has waited. `part` is drawn evenly from 0 to 1 ([`transform`]).
-    pub(super) fn learn(&mut self, point_s: f64, bounds_s: &[u32; PERCENTILES], wait_s: i64, part: f64) {
+    /// seconds, has waited. `part` is drawn evenly from 0 to 1 ([`transform`]). Returns the pinball
+    /// loss of the bounds, in seconds.
+    pub(super) fn learn(&mut self, point_s: f64, bounds_s: &[u32; PERCENTILES], wait_s: i64, part: f64) -> f32 {
         let wait_s = wait_s as f64;
-        self.latest.push_back(Score {
-            transform: transform(bounds_s, wait_s, part) as f32,
-            errors_s: Some(Errors {
-                point_s: (point_s - wait_s).abs() as f32,
-                pinball_s: pinball_s(bounds_s, wait_s, Levels::EveryPercent) as f32,
-            }),
-        });
+        let pinball_s = pinball_s(bounds_s, wait_s, Levels::EveryPercent) as f32;
+        let errors_s = Some(Errors { point_s: (point_s - wait_s).abs() as f32, pinball_s });
+        self.latest.push_back(Score { transform: transform(bounds_s, wait_s, part) as f32, errors_s });
         self.let_go();
+        pinball_s
     }
 
     /// A job whose wait was forecast by these bounds has left the queue after so long without

@@ -468,6 +468,21 @@ fn what_the_filter_told_is_held_against_the_wait_and_not_what_would_have_been_fo
 }
 
 #[test]
+fn forecasts_whose_bounds_hold_but_are_far_too_long_are_given_up() {
+    let runs = past(3_000, 4);
+    let now = last_end(&runs);
+    let mut learner = filled(&runs, now);
+    assert_eq!(learner.choice(PartitionIndex(0)).unwrap().source, WaitSource::Blended);
+    let recorded_forecast = Some(RecordedForecast { point_s: 0.0, bound_95_s: 1_000_000 });
+    let jobs = |start: Option<i64>| (9_001..9_601).map(move |job| Run { recorded_forecast, ..run(job, now + 10, start, None) });
+    learner.refresh(jobs(None), UnixTime(now + 30));
+    let given_up = learner.refresh(jobs(Some(now + 50)), UnixTime(now + 60)).changes;
+    let [default_s, qbets_s] = given_up[0].losses_s;
+    assert_eq!(given_up[0].now, Choice { source: WaitSource::Qbets, reason: WaitSourceReason::LargerLoss });
+    assert!(default_s > 2.0 * qbets_s, "{given_up:?}");
+}
+
+#[test]
 fn what_a_late_arrival_saw_is_not_made_up_from_a_later_state() {
     let runs = past(3_000, 4);
     let now = last_end(&runs);

@@ -25,9 +25,11 @@ pub enum WaitSourceReason {
     NotTrained,
     /// Too few jobs of the partition have been forecast and have started.
     TooFewJobs,
-    /// The bounds of the default forecasts hold too seldom or too often in the partition.
+    /// The bounds of the default forecasts hold too seldom in the partition.
     NotCalibrated,
-    /// The bounds of the default forecasts hold as often as they should in the partition.
+    /// The default forecasts have been worse in the partition than those by class of job.
+    LargerLoss,
+    /// The default forecasts are no worse in the partition, and their bounds hold.
     Calibrated,
 }
 
@@ -65,7 +67,8 @@ impl WaitSourceReason {
             WaitSourceReason::NotTrained => "too little history to train on",
             WaitSourceReason::TooFewJobs => "too few jobs scored",
             WaitSourceReason::NotCalibrated => "the default's bounds do not hold",
-            WaitSourceReason::Calibrated => "its bounds hold",
+            WaitSourceReason::LargerLoss => "the default has been worse",
+            WaitSourceReason::Calibrated => "it is no worse, and its bounds hold",
         }
     }
 }
@@ -76,7 +79,8 @@ impl fmt::Display for WaitSourceReason {
             WaitSourceReason::NotTrained => "no trees have been trained yet",
             WaitSourceReason::TooFewJobs => "too few jobs of the partition have been forecast and have started",
             WaitSourceReason::NotCalibrated => "the bounds have lately not held as often as they should in the partition",
-            WaitSourceReason::Calibrated => "the bounds hold as often as they should in the partition",
+            WaitSourceReason::LargerLoss => "the default forecasts have lately been worse in the partition than those by class of job",
+            WaitSourceReason::Calibrated => "the forecasts are no worse than those by class of job in the partition, and the bounds hold",
         })
     }
 }

@@ -45,6 +45,7 @@ impl Numbered for WaitSourceReason {
             WaitSourceReason::TooFewJobs => 1,
             WaitSourceReason::NotCalibrated => 2,
             WaitSourceReason::Calibrated => 3,
+            WaitSourceReason::LargerLoss => 4,
         }
     }
 
@@ -53,6 +54,7 @@ impl Numbered for WaitSourceReason {
             1 => WaitSourceReason::TooFewJobs,
             2 => WaitSourceReason::NotCalibrated,
             3 => WaitSourceReason::Calibrated,
+            4 => WaitSourceReason::LargerLoss,
             _ => WaitSourceReason::NotTrained,
         }
     }

@@ -200,6 +200,7 @@ impl Daemon {
         for change in &learnt.changes {
             let partition = publisher.partition_name(change.partition);
             let (share, level) = change.farthest;
+            let [default_s, qbets_s] = change.losses_s;
             tracing::info!(
                 partition,
                 forecasts = change.now.source.name(),
@@ -207,6 +208,8 @@ impl Daemon {
                 jobs_scored = change.jobs,
                 farthest_level = level,
                 observed = (share * 1e3).round() / 1e3,
+                loss_s = default_s.round(),
+                qbets_loss_s = qbets_s.round(),
                 "forecasts of waits in force"
             );
         }

@@ -2,9 +2,9 @@
 //!
 //! The learner is the daemon's, and is told of the simulation what the daemon is told of a cluster.
 //! What it has learnt is asked in the form in which it is published. So a replay decides from the
-//! forecasts of a snapshot: those that are in force in the partition, QBETS where the default's
-//! bounds do not hold, whatever the state as well as by the state at a later moment, and as old as
-//! a snapshot is.
+//! forecasts of a snapshot: those that are in force in the partition, QBETS where the default is
+//! worse, whatever the state as well as by the state at a later moment, and as old as a snapshot
+//! is.
 
 use std::collections::BTreeMap;
 

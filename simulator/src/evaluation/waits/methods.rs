@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use job_types::time::UnixTime;
-use learning::Trials;
 use learning::training::Training;
 use learning::waits::blended::{BlendedWaits, Settings};
-use learning::waits::qbets::{self, Qbets};
+use learning::waits::qbets::{self, ClassForecast, Qbets};
+use learning::{Asked, Trials};
 use predictor_core::forecasts::blend::{MEMBERS, Member};
 use predictor_core::forecasts::forecast::PERCENTILES;
 use published_methods::waits::apq::Apq;
@@ -178,15 +178,35 @@ fn tell(replay: &Replay, row: usize, step: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// What was forecast when a job arrived, until its wait is known.
+struct ArrivalForecast {
+    point_s: f64,
+    bounds_s: Bounds,
+    qbets: Option<(f64, Bounds)>,
+}
+
+impl ArrivalForecast {
+    fn asked(&self) -> (Asked<'_>, Option<Asked<'_>>) {
+        let qbets = self.qbets.as_ref().map(|(point_s, bounds_s)| Asked { point_s: *point_s, bounds_s });
+        (Asked { point_s: self.point_s, bounds_s: &self.bounds_s }, qbets)
+    }
+}
+
+/// The forecast of a class as it is shown and held against the wait: its median, and its bounds.
+fn of_class(class: &ClassForecast) -> Option<(f64, Bounds)> {
+    Some((f64::from(class.median_s), class.distribution_s()?))
+}
+
 fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, EvaluationError> {
     struct State {
         waits: BlendedWaits,
+        qbets: Qbets,
         found: Forecasts,
         members: [Vec<f64>; MEMBERS],
         weights: [f64; MEMBERS],
         trials: Trials,
         /// The forecasts by row, until the wait is known.
-        asked: HashMap<usize, (f64, Bounds)>,
+        asked: HashMap<usize, ArrivalForecast>,
         random: ChaCha8Rng,
         failure: Option<String>,
     }
@@ -194,6 +214,7 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
     let settings = Settings { training: Training { seed: replay.seed, ..defaults.training }, ..defaults };
     let mut state = State {
         waits: BlendedWaits::new(settings),
+        qbets: Qbets::new(),
         found: nothing(Method::Best),
         members: Default::default(),
         weights: [0.0; MEMBERS],
@@ -213,8 +234,9 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         let begin = Instant::now();
         let forecast = state.waits.arrive(&replay.past, row);
         let duration_s = begin.elapsed().as_secs_f64();
+        let qbets = replay.past.job(row).and_then(|job| of_class(&state.qbets.forecast(job.submitted())?));
         if let Some(bounds_s) = forecast.bounds_s.filter(|_| state.waits.forests().is_some()) {
-            state.asked.insert(row, (forecast.point_s, bounds_s));
+            state.asked.insert(row, ArrivalForecast { point_s: forecast.point_s, bounds_s, qbets });
         }
         if !replay.is_test(row) {
             return;
@@ -235,15 +257,19 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         state.waits.learn(&replay.past, row);
         let Some((job, wait)) = replay.past.job(row).and_then(|job| Some((job, job.wait()?))) else { return };
         state.trials.wait_is_known(job.submitted().partition);
-        if let Some((point_s, bounds_s)) = state.asked.remove(&row) {
-            state.trials.learn(job.submitted().partition, point_s, &bounds_s, wait.0, state.random.random());
+        state.qbets.observe(job.submitted(), wait);
+        if let Some(forecast) = state.asked.remove(&row) {
+            let (default, qbets) = forecast.asked();
+            state.trials.learn(job.submitted().partition, default, qbets, wait.0, state.random.random());
         }
         state.trials.choose(job.submitted().partition, state.waits.forests().is_some());
     };
     let leave = |state: &mut State, row: usize, at: UnixTime| {
         state.waits.leave(row, at);
-        if let Some(((_, bounds_s), job)) = state.asked.remove(&row).zip(replay.past.job(row)) {
-            state.trials.leave(job.submitted().partition, &bounds_s, (at - job.submitted().eligible).0.max(0), state.random.random());
+        if let Some((forecast, job)) = state.asked.remove(&row).zip(replay.past.job(row)) {
+            let (default, qbets) = forecast.asked();
+            let waited_s = (at - job.submitted().eligible).0.max(0);
+            state.trials.leave(job.submitted().partition, default, qbets, waited_s, state.random.random());
         }
     };
     replay.run(&mut state, arrive, start, leave);
