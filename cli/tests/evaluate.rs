@@ -126,7 +126,8 @@ fn the_report_on_waits_has_the_keys_of_the_contract() {
     let report = logs.json(&arguments);
     assert_keys(&report, &["test_jobs", "aae_hours", "median_ae_hours", "coverage", "within_factor_2", "prediction_us"]);
     assert_keys(&report["aae_hours"], &["zero", "knn", "qbets", "ibl", "apq", "best"]);
-    assert_keys(&report["jobs_without_bounds"], &["best", "qbets"]);
+    assert_keys(&report["jobs_without_bounds"], &["best", "qbets", "in_force"]);
+    assert_keys(&report, &["in_force", "in_force_coverage"]);
     // Too few jobs for the default to have bounds: nothing is said of how often they hold.
     assert_eq!((&report["jobs_without_bounds"]["best"], &report["coverage"]), (&20.into(), &serde_json::json!({})));
     assert_keys(&report["prediction_us"], &["p50", "p99"]);

@@ -1,10 +1,10 @@
 //! What the methods are called for people, and in which order they stand.
 
 use command_parts::plot::Series;
-use simulator::evaluation::ByMethod;
+use simulator::evaluation::{ByMethod, IN_FORCE};
 
 /// The methods that have a name of their own, by key, in the order of the tables.
-const NAMES: [(&str, &str); 12] = [
+const NAMES: [(&str, &str); 13] = [
     ("zero", "predict 0"),
     ("requested", "requested time"),
     ("last_two", "user's last two"),
@@ -17,6 +17,7 @@ const NAMES: [(&str, &str); 12] = [
     ("apq", "APQ"),
     ("range_sets", "rangeSets"),
     (DEFAULT, "queuecast"),
+    (IN_FORCE, "in force"),
 ];
 
 /// The key of the default.
@@ -29,12 +30,13 @@ pub(super) fn name(key: &str) -> String {
 }
 
 /// The keys in the order of the tables: the simple and the published methods, then others, such as
-/// the members of the default, then the default.
+/// the members of the default, then the default, then what is in force.
 pub(super) fn ordered<'a>(keys: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let others = NAMES.len();
     let place = |key: &str| match NAMES.iter().position(|(known, _)| *known == key) {
         None => others,
         Some(_) if key == DEFAULT => others + 1,
+        Some(_) if key == IN_FORCE => others + 2,
         Some(place) => place,
     };
     let mut keys: Vec<&str> = keys.into_iter().collect();
@@ -65,8 +67,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_published_methods_come_first_and_the_default_last() {
-        assert_eq!(ordered(["best", "trees", "apq", "knn", "zero", "apq"]), ["zero", "knn", "apq", "trees", "best"]);
+    fn the_published_methods_come_first_and_the_default_and_what_is_in_force_last() {
+        assert_eq!(
+            ordered(["in_force", "best", "trees", "apq", "knn", "zero", "apq"]),
+            ["zero", "knn", "apq", "trees", "best", "in_force"]
+        );
         assert_eq!(["knn", "best", "last_started"].map(name), ["k nearest", "queuecast", "last started"]);
     }
 }

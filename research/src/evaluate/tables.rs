@@ -185,9 +185,10 @@ pub(super) const LEVELS: [&str; 4] = ["0.5", "0.75", "0.9", "0.95"];
 pub(super) type Coverage = BTreeMap<&'static str, f64>;
 
 /// Coverage by nominal probability: of all jobs, of the block of jobs in which it is furthest off,
-/// and of QBETS's bounds where there are any.
-pub(super) fn coverage(jobs: &Jobs, all: &Coverage, blocks: &[Coverage], qbets: Option<&Coverage>) -> Table {
-    let mut table = figures_table(["nominal"], ["queuecast", "worst block", "of jobs"].into_iter().chain(qbets.map(|_| "QBETS")));
+/// and of the bounds of others, by name.
+pub(super) fn coverage(jobs: &Jobs, all: &Coverage, blocks: &[Coverage], others: &[(&str, &Coverage)]) -> Table {
+    let names = others.iter().map(|(name, _)| *name);
+    let mut table = figures_table(["nominal"], ["queuecast", "worst block", "of jobs"].into_iter().chain(names));
     for (key, observed) in all {
         let nominal: f64 = key.parse().unwrap_or(f64::NAN);
         let off = |block: &(usize, f64)| (block.1 - nominal).abs();
@@ -206,7 +207,7 @@ pub(super) fn coverage(jobs: &Jobs, all: &Coverage, blocks: &[Coverage], qbets: 
             probability(worst.as_ref().map(|(_, observed)| observed)),
             members.unwrap_or_else(|| NOT_KNOWN.to_owned()),
         ];
-        row.extend(qbets.map(|qbets| probability(qbets.get(key))));
+        row.extend(others.iter().map(|(_, other)| probability(other.get(key))));
         table.add_row(row);
     }
     table

@@ -22,9 +22,10 @@ use super::tables::{ForecastReport, Jobs};
 /// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
 ///
 /// The published methods are QBETS, IBL (Li et al.) and APQ (Hariharan et al. 2020); predicting 0
-/// and k nearest neighbours show what little effort gets; queuecast is the forecast that the daemon
-/// gives. It is a whole distribution: its point is held against the others, and its probabilities
-/// against what happened.
+/// and k nearest neighbours show what little effort gets; queuecast is the default of the daemon. It
+/// is a whole distribution: its point is held against the others, and its probabilities against
+/// what happened. In force is what the daemon would have given: the default, or QBETS in a
+/// partition and time in which that was better.
 ///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log that can't be read or lacks
 /// what is asked for.
@@ -68,6 +69,9 @@ How the figures are to be read:
                          probability integral transform)
   pinball loss           the mean over the quantiles 0.05 to 0.95 and the jobs with bounds: how good the
                          distribution is as a whole
+  in force               the forecast that the daemon's rule takes, partition by partition: the default's, or
+                         QBETS's (its point is the median of the class's waits); jobs for which nothing was in
+                         force are left out
   without bounds         jobs for which too little was known for bounds; they are in no coverage and no loss
 
 Columns of --write-forecasts (times in seconds; empty where there is no forecast):
@@ -79,6 +83,7 @@ Columns of --write-forecasts (times in seconds; empty where there is no forecast
                      the default's point forecast, and its bounds on these quantiles
   wait_s, pit        how long the job waited, and the randomised probability integral transform of that
   in_force           whose forecast the daemon would have given: blended (the default), qbets or none
+  in_force_point_s   the point forecast that it would have given
   qbets_q50_s, qbets_q75_s, qbets_q90_s, qbets_q95_s
                      QBETS's bounds on the quantiles
 
@@ -90,26 +95,28 @@ Keys of --format json (one object for one LOG; for several {\"logs\": [...]}):
   from, to, test_jobs
                      which jobs were forecast, and how many
   aae_hours          mean absolute error by method: zero, knn, qbets, ibl, apq, best (the default),
-                     and the members that the default weighs
+                     the members that the default weighs, and in_force (what the daemon would have given)
   aae_interval_hours its 95 % interval by method: lower and upper
   scaled_aae, median_ae_hours_by_method, within_factor_2_by_method
                      by method
   median_ae_hours, within_factor_2
                      of the default
   jobs_without_bounds
-                     jobs that best and qbets had no bounds for; no coverage, reliability or loss has them
+                     jobs that best, qbets and in_force had no bounds for; no coverage, reliability or loss has them
   coverage           of the default, by nominal probability (\"0.5\", \"0.75\", \"0.9\", \"0.95\"); no keys
                      where no job had bounds
-  block_coverage     the same in each block of 4,000 jobs
+  in_force_coverage  the same of the bounds that were in force
+  block_coverage     the default's in each block of 4,000 jobs
   reliability        list of nominal and observed probability
   qbets_coverage     part of the jobs that waited at most QBETS's bound on the quantile
-  by_queue, by_size  lists with aae_hours, median_ae_hours_by_method, coverage, qbets_coverage and in_force
+  by_queue, by_size  lists with aae_hours, median_ae_hours_by_method, coverage, in_force_coverage,
+                     qbets_coverage and in_force
                      of the jobs of each queue (queue) and class of size (at_least_processors,
                      at_most_processors; null: no end), how many these are (jobs), and how many of them
                      had no bounds of the default (jobs_without_bounds)
   in_force           part of the jobs whose forecast the daemon would have taken from blended (the
                      default), qbets, or none
-  pinball_hours      of best and qbets
+  pinball_hours      of best, qbets and in_force
   by_wait            list of at_least_s, below_s (null: the last), jobs, aae_hours by method (figure 5)
   member_weights     mean weight of each member of the default
   prediction_us      p50 and p99 of the time that one forecast takes, in microseconds

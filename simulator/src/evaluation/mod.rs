@@ -7,7 +7,9 @@ mod run_times;
 mod waits;
 
 pub use log::{Workload, read};
-pub use report::{ByMethod, JobForecast, PartReport, PredictionTime, QUANTILES, QueueReport, SizeReport, WaitClassReport, WaitReport};
+pub use report::{
+    ByMethod, IN_FORCE, JobForecast, PartReport, PredictionTime, QUANTILES, QueueReport, SizeReport, WaitClassReport, WaitReport,
+};
 pub use run_times::{RunTimeClassReport, RunTimeOptions, RunTimePartReport, RunTimeReport, evaluate_run_times};
 pub use waits::{EvaluationError, WaitOptions, evaluate_waits};
 

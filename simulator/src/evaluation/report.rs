@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Values by the name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default),
-/// and the members that the default weighs.
+/// The key of what the daemon's rule puts in force: for each job the default's forecast, or QBETS's,
+/// or none.
+pub const IN_FORCE: &str = "in_force";
+
+/// Values by the name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default), the
+/// members that the default weighs, and [`IN_FORCE`]. Jobs for which nothing was in force are in no
+/// value of that.
 pub type ByMethod<T> = BTreeMap<&'static str, T>;
 
 /// Forecasts of waits held against a log, by the protocol of Hariharan et al. 2020 (V). The keys of
@@ -27,7 +32,7 @@ pub struct WaitReport {
     /// How long one forecast of the default takes, features not counted.
     pub prediction_us: PredictionTime,
 
-    /// Jobs for which `best` and `qbets` had no bounds; they are left out of all that is said of
+    /// Jobs for which `best`, `qbets` and what was in force had no bounds; they are left out of all that is said of
     /// bounds: coverage, reliability and pinball loss.
     pub jobs_without_bounds: ByMethod<usize>,
     /// First and last job that was forecast, counted from 1 among the jobs that ran.
@@ -50,7 +55,8 @@ pub struct WaitReport {
     /// Reliability: nominal probabilities 0.05 to 0.95 and the part of the jobs with bounds at
     /// most at it.
     pub reliability: Vec<[f64; 2]>,
-    /// Mean pinball loss over the quantiles 0.05 to 0.95 in hours, of `best` and `qbets`.
+    /// Mean pinball loss over the quantiles 0.05 to 0.95 in hours, of `best`, of `qbets` and of what
+    /// was in force.
     pub pinball_hours: ByMethod<f64>,
     /// Part of the jobs whose wait was at most QBETS's bound on the quantile that is the key, at 95
     /// % confidence.
@@ -60,6 +66,8 @@ pub struct WaitReport {
     /// Part of the jobs whose forecasts the rule of the daemon takes from `blended` (the default),
     /// from `qbets`, and from nobody (`nothing`).
     pub in_force: BTreeMap<&'static str, f64>,
+    /// Like [`WaitReport::coverage`], of the bounds that were in force.
+    pub in_force_coverage: BTreeMap<&'static str, f64>,
     /// Errors and coverage by queue, in the order in which the queues first appear in the log.
     pub by_queue: Vec<QueueReport>,
     /// Errors and coverage by class of size, ascending.
@@ -110,6 +118,8 @@ pub struct PartReport {
     pub qbets_coverage: BTreeMap<&'static str, f64>,
     /// Like [`WaitReport::in_force`], for these jobs.
     pub in_force: BTreeMap<&'static str, f64>,
+    /// Like [`WaitReport::in_force_coverage`], for these jobs.
+    pub in_force_coverage: BTreeMap<&'static str, f64>,
 }
 
 /// The quantiles of [`JobForecast`].
@@ -139,6 +149,9 @@ pub struct JobForecast {
     pub transform: Option<f64>,
     /// Whose forecast would have been in force: `blended`, `qbets` or `nothing`.
     pub in_force: &'static str,
+    /// The point forecast that was in force in seconds: of QBETS the median of the class's waits,
+    /// as the daemon tells it. `None` where nothing was.
+    pub in_force_point_s: Option<f64>,
     /// Bounds of QBETS on [`QUANTILES`] at 95 % confidence, in seconds.
     pub qbets_quantiles_s: Option<[u32; QUANTILES.len()]>,
 }

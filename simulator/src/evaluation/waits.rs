@@ -167,6 +167,14 @@ pub fn evaluate_waits(
     Ok(report)
 }
 
+/// The forecast that was in force for a job.
+struct InForce {
+    source: WaitSource,
+    /// The point in seconds as it is shown: the default's own, or the median of the class's waits.
+    point_s: Option<f64>,
+    bounds: Option<methods::Bounds>,
+}
+
 /// What one method forecast for the test part, in the order of its jobs.
 struct Forecasts {
     method: Method,
@@ -178,9 +186,9 @@ struct Forecasts {
     members: Vec<(&'static str, Vec<f64>)>,
     /// Mean weights of the default's members.
     weights: Vec<(&'static str, f64)>,
-    /// Whose forecast the daemon's rule would have put in force for each job, where that was
+    /// The forecast that the daemon's rule would have put in force for each job, where that was
     /// decided.
-    in_force: Vec<WaitSource>,
+    in_force: Vec<InForce>,
     /// Seconds that each forecast took.
     durations_s: Vec<f64>,
     notes: Vec<String>,

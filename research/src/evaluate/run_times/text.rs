@@ -26,7 +26,7 @@ pub(super) fn one(log: &RunTimesOfLog) -> String {
         .map(|class| (class_name(class.from_s.into(), class.below_s.map(u64::from)), class.jobs, &class.aae_minutes));
     lines.table(&by_class("run time", classes));
     lines.heading("Probabilities of the default: the part of the jobs that ran at most the forecast quantile");
-    lines.table(&coverage(&found.jobs(), &found.pit_coverage, &found.block_pit_coverage, None));
+    lines.table(&coverage(&found.jobs(), &found.pit_coverage, &found.block_pit_coverage, &[]));
     lines.text()
 }
 

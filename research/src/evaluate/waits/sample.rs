@@ -1,11 +1,11 @@
 //! A made-up report for tests.
 
-use simulator::evaluation::{ByMethod, PartReport, PredictionTime, QueueReport, SizeReport, WaitClassReport, WaitReport};
+use simulator::evaluation::{ByMethod, IN_FORCE, PartReport, PredictionTime, QueueReport, SizeReport, WaitClassReport, WaitReport};
 
 use super::WaitsOfLog;
 use crate::evaluate::sample::{self, coverage};
 
-const METHODS: [&str; 7] = ["zero", "knn", "qbets", "ibl", "apq", "trees", "best"];
+const METHODS: [&str; 8] = ["zero", "knn", "qbets", "ibl", "apq", "trees", "best", IN_FORCE];
 
 fn by_method<T>(value: impl Fn(usize) -> T) -> ByMethod<T> {
     sample::by_method(&METHODS, value)
@@ -27,6 +27,7 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
         coverage: coverage(shift),
         qbets_coverage: coverage(0.03),
         in_force: [("blended", 0.9), ("qbets", 0.1)].into(),
+        in_force_coverage: coverage(0.02),
     };
     let found = WaitReport {
         test_jobs: 34_041,
@@ -35,7 +36,7 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
         coverage: coverage(0.01),
         within_factor_2: 0.4,
         prediction_us: PredictionTime { p50: 12.0, p99: 80.0 },
-        jobs_without_bounds: [("best", 41), ("qbets", 0)].into(),
+        jobs_without_bounds: [("best", 41), ("qbets", 0), (IN_FORCE, 17)].into(),
         from: 20_001,
         to: 54_041,
         aae_interval_hours: by_method(|place| [8.5 - place as f64, 9.5 - place as f64]),
@@ -51,10 +52,11 @@ pub(super) fn report(name: &str) -> WaitsOfLog {
         ],
         block_coverage: vec![coverage(0.0), coverage(-0.03), coverage(0.02)],
         reliability: sample::reliability(),
-        pinball_hours: [("best", 1.5), ("qbets", 4.25)].into(),
+        pinball_hours: [("best", 1.5), ("qbets", 4.25), (IN_FORCE, 1.75)].into(),
         qbets_coverage: coverage(0.03),
         member_weights: [("trees", 0.7), ("knn", 0.2), ("zero", 0.1)].into(),
         in_force: [("blended", 0.9), ("qbets", 0.1)].into(),
+        in_force_coverage: coverage(0.02),
         by_queue: vec![
             QueueReport { queue: "3".to_owned(), part: part(30_000, 0.0) },
             QueueReport { queue: "4/1".to_owned(), part: part(4_041, -0.04) },

@@ -2,7 +2,7 @@
 
 use comfy_table::Table;
 use command_parts::output::{Lines, count};
-use simulator::evaluation::{PartReport, SizeReport};
+use simulator::evaluation::{IN_FORCE, PartReport, SizeReport};
 
 use super::WaitsOfLog;
 use crate::evaluate::methods;
@@ -25,7 +25,8 @@ pub(super) fn one(log: &WaitsOfLog) -> String {
     lines.table(&by_class("wait", classes));
 
     lines.heading("Probabilities: the part of the jobs that waited at most the forecast quantile");
-    lines.table(&coverage(&found.jobs(), &found.coverage, &found.block_coverage, Some(&found.qbets_coverage)));
+    let others = [("in force", &found.in_force_coverage), ("QBETS", &found.qbets_coverage)];
+    lines.table(&coverage(&found.jobs(), &found.coverage, &found.block_coverage, &others));
     lines.plain("QBETS gives upper bounds at 95 % confidence: at least the nominal part is to be below them");
     let losses: Vec<String> = methods::ordered(found.pinball_hours.keys().copied())
         .into_iter()
@@ -40,7 +41,9 @@ pub(super) fn one(log: &WaitsOfLog) -> String {
     lines.table(&by_part("queue", found.by_queue.iter().map(|queue| (queue.queue.clone(), &queue.part))));
     lines.heading("The same by size");
     lines.table(&by_part("processors", found.by_size.iter().map(|size| (size_name(size), &size.part))));
-    lines.plain("in force: the part of the jobs whose forecast the daemon would have taken from the default; the others fall back to QBETS, or to nothing");
+    lines.plain(
+        "by default: the part of the jobs for which the default would have been in force; the others fall back to QBETS, or to nothing",
+    );
 
     lines.heading("The default");
     let mut weights: Vec<(&str, f64)> = found.member_weights.iter().map(|(key, weight)| (*key, *weight)).collect();
@@ -63,21 +66,24 @@ pub(super) fn several(logs: &[WaitsOfLog]) -> String {
     lines.heading("Absolute error over the response time, mean (table V)");
     lines.table(&over_logs(logs, |found| &found.scaled_aae, |theirs| &theirs.scaled_aae, figure));
     source_of_brackets(&mut lines, logs);
-    lines.heading("The default: errors and pinball losses in hours, and the part of the jobs that waited at most the forecast quantile");
-    let columns = ["mean", "95 % interval", "median", "within factor 2", "0.5", "0.75", "0.9", "0.95", "pinball", "QBETS's"];
-    let mut default = figures_table(["log", "jobs"], columns);
+    lines.heading("The default, and what is in force: errors and pinball losses in hours, and the part of the jobs that waited at most the forecast quantile");
+    let columns = ["mean", "95 % interval", "median", "within factor 2", "0.5", "0.75", "0.9", "0.95", "pinball", "QBETS's", "by default"];
+    let mut table = figures_table(["log", "jobs", "forecast"], columns);
     for log in logs {
         let found = &log.found;
-        let mut row = vec![log.log.clone(), count(found.test_jobs as u64)];
-        row.push(figure(found.aae_hours.get(methods::DEFAULT)));
-        row.push(interval(found.aae_interval_hours.get(methods::DEFAULT)));
-        row.push(figure(Some(&found.median_ae_hours)));
-        row.push(percent(Some(&found.within_factor_2)));
-        row.extend(LEVELS.map(|nominal| probability(found.coverage.get(nominal))));
-        row.extend([methods::DEFAULT, "qbets"].map(|key| figure(found.pinball_hours.get(key))));
-        default.add_row(row);
+        for (key, covered) in [(methods::DEFAULT, &found.coverage), (IN_FORCE, &found.in_force_coverage)] {
+            let mut row = vec![log.log.clone(), count(found.test_jobs as u64), methods::name(key)];
+            row.push(figure(found.aae_hours.get(key)));
+            row.push(interval(found.aae_interval_hours.get(key)));
+            row.push(figure(found.median_ae_hours_by_method.get(key)));
+            row.push(percent(found.within_factor_2_by_method.get(key)));
+            row.extend(LEVELS.map(|nominal| probability(covered.get(nominal))));
+            row.extend([key, "qbets"].map(|key| figure(found.pinball_hours.get(key))));
+            row.push(percent(if key == IN_FORCE { found.in_force.get(BLENDED) } else { None }));
+            table.add_row(row);
+        }
     }
-    lines.table(&default);
+    lines.table(&table);
     notes_of_logs(&mut lines, logs);
     lines.text()
 }
@@ -102,15 +108,21 @@ fn size_name(size: &SizeReport) -> String {
     }
 }
 
-/// Coverage by part of the jobs: of the default, and of QBETS's bounds.
+/// Coverage by part of the jobs: of the default, of what was in force, and of QBETS's bounds.
 fn by_part<'a>(what: &'static str, parts: impl Iterator<Item = (String, &'a PartReport)>) -> Table {
     let columns = LEVELS.iter().map(|level| (*level).to_owned());
+    let in_force = LEVELS.iter().map(|level| format!("in force {level}"));
     let of_qbets = LEVELS.iter().map(|level| format!("QBETS {level}"));
-    let header = ["jobs".to_owned()].into_iter().chain(columns).chain(of_qbets).chain(["no bounds", "in force"].map(str::to_owned));
+    let last = ["no bounds", "by default"].map(str::to_owned);
+    let header = ["jobs".to_owned()].into_iter().chain(columns).chain(in_force).chain(of_qbets).chain(last);
     let mut table = figures_table([what], header);
     for (name, part) in parts {
         let mut row = vec![name, count(part.jobs as u64)];
-        row.extend([&part.coverage, &part.qbets_coverage].into_iter().flat_map(|of| LEVELS.map(|level| probability(of.get(level)))));
+        row.extend(
+            [&part.coverage, &part.in_force_coverage, &part.qbets_coverage]
+                .into_iter()
+                .flat_map(|of| LEVELS.map(|level| probability(of.get(level)))),
+        );
         row.push(count(part.jobs_without_bounds as u64));
         row.push(percent(Some(part.in_force.get(BLENDED).unwrap_or(&0.0))));
         table.add_row(row);
@@ -149,9 +161,10 @@ mod tests {
         let text = one(&report("SDSC-SP2-1998-4.2-cln"));
         assert_eq!(line(&text, "APQ"), "APQ 5.00 4.50 to 5.50 7.84 96.0 11.8 0.60 40 %");
         assert_eq!(line(&text, "queuecast"), "queuecast 3.00 2.50 to 3.50 94.0 0.40 60 %");
-        assert_eq!(line(&text, "0.95 "), "0.95 0.960 0.920 24,001 to 28,000 0.980");
-        assert_eq!(line(&text, "pinball"), "pinball loss QBETS 4.25 h, queuecast 1.50 h");
-        assert_eq!(line(&text, "without bounds"), "without bounds QBETS 0, queuecast 41 of 34,041 jobs, left out here");
+        assert_eq!(line(&text, "in force 2"), "in force 2.00 1.50 to 2.50 93.0 0.30 70 %");
+        assert_eq!(line(&text, "0.95 "), "0.95 0.960 0.920 24,001 to 28,000 0.970 0.980");
+        assert_eq!(line(&text, "pinball"), "pinball loss QBETS 4.25 h, queuecast 1.50 h, in force 1.75 h");
+        assert_eq!(line(&text, "without bounds"), "without bounds QBETS 0, queuecast 41, in force 17 of 34,041 jobs, left out here");
         assert_eq!(line(&text, "members"), "members trees 0.70, k nearest 0.20, predict 0 0.10 (mean weights)");
         assert!(text.contains("table V") && text.contains("54,006"), "{text}");
     }
@@ -159,8 +172,8 @@ mod tests {
     #[test]
     fn who_pays_for_the_coverage_is_told_by_queue_and_by_size() {
         let text = one(&report("KTH-SP2-1996-2.1-cln"));
-        assert_eq!(line(&text, "4/1 "), "4/1 4,041 0.460 0.710 0.860 0.910 0.530 0.780 0.930 0.980 5 90 %");
-        assert_eq!(line(&text, "≥ 4,097 "), "≥ 4,097 41 0.300 0.550 0.700 0.750 0.530 0.780 0.930 0.980 5 90 %");
+        assert_eq!(line(&text, "4/1 "), "4/1 4,041 0.460 0.710 0.860 0.910 0.520 0.770 0.920 0.970 0.530 0.780 0.930 0.980 5 90 %");
+        assert_eq!(line(&text, "≥ 4,097 "), "≥ 4,097 41 0.300 0.550 0.700 0.750 0.520 0.770 0.920 0.970 0.530 0.780 0.930 0.980 5 90 %");
         assert_eq!(line(&text, "in force for"), "in force for 90 % of the jobs");
     }
 
@@ -183,7 +196,15 @@ mod tests {
     #[test]
     fn several_logs_share_a_table() {
         let text = several(&[report("SDSC-SP2-1998-4.2-cln"), report("KTH-SP2-1996-2.1-cln")]);
-        assert_eq!(line(&text, "SDSC-SP2"), "SDSC-SP2-1998-4.2-cln 34,041 9.00 8.00 7.00 (44.4) 6.00 (9.42) 5.00 (7.84) 4.00 3.00");
-        assert_eq!(line(&text, "KTH-SP2"), "KTH-SP2-1996-2.1-cln 34,041 9.00 8.00 7.00 6.00 5.00 4.00 3.00");
+        assert_eq!(line(&text, "SDSC-SP2"), "SDSC-SP2-1998-4.2-cln 34,041 9.00 8.00 7.00 (44.4) 6.00 (9.42) 5.00 (7.84) 4.00 3.00 2.00");
+        assert_eq!(line(&text, "KTH-SP2"), "KTH-SP2-1996-2.1-cln 34,041 9.00 8.00 7.00 6.00 5.00 4.00 3.00 2.00");
+    }
+
+    #[test]
+    fn what_is_in_force_stands_below_the_default_on_each_log() {
+        let text = several(&[report("SDSC-SP2-1998-4.2-cln")]);
+        let of = |what: &str| line(&text, &format!("SDSC-SP2-1998-4.2-cln 34,041 {what}"));
+        assert!(of("queuecast").ends_with("3.00 2.50 to 3.50 0.40 60 % 0.510 0.760 0.910 0.960 1.50 4.25 -"), "{text}");
+        assert!(of("in force").ends_with("2.00 1.50 to 2.50 0.30 70 % 0.520 0.770 0.920 0.970 1.75 4.25 90 %"), "{text}");
     }
 }

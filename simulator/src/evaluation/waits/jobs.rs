@@ -12,6 +12,10 @@ use super::methods::Bounds;
 use crate::evaluation::averages::{mean, median};
 use crate::evaluation::report::{ByMethod, JobForecast, PartReport, QUANTILES, QueueReport, SizeReport};
 
+/// The absolute errors of point forecasts by method; `None` for a job for which the method, or what
+/// was in force, had none.
+pub(super) type Errors = ByMethod<Vec<Option<f64>>>;
+
 /// The jobs of the test part and what was forecast for them; all slices are in the order of the
 /// jobs.
 pub(super) struct Tried<'a> {
@@ -20,7 +24,7 @@ pub(super) struct Tried<'a> {
     pub(super) queues: &'a [String],
     pub(super) waits_s: &'a [f64],
     /// The absolute errors of the point forecasts by method, in hours.
-    pub(super) errors_hours: &'a ByMethod<Vec<f64>>,
+    pub(super) errors_hours: &'a Errors,
     /// The default's point forecasts, in seconds.
     pub(super) points_s: &'a [f64],
     pub(super) bounds: &'a [Option<Bounds>],
@@ -30,6 +34,10 @@ pub(super) struct Tried<'a> {
     pub(super) qbets_bounds: &'a [Option<Bounds>],
     /// The source whose forecasts were in force.
     pub(super) in_force: &'a [&'static str],
+    /// The point forecasts that were in force, in seconds.
+    pub(super) in_force_points_s: &'a [Option<f64>],
+    /// The transforms of the waits under the bounds that were in force.
+    pub(super) in_force_transforms: &'a [Option<f64>],
 }
 
 impl Tried<'_> {
@@ -74,6 +82,7 @@ impl Tried<'_> {
                 wait_s: job.wait().map_or(0, |wait| wait.0),
                 transform: self.transforms.get(place).copied().flatten(),
                 in_force: self.in_force.get(place).copied().unwrap_or_default(),
+                in_force_point_s: self.in_force_points_s.get(place).copied().flatten(),
                 qbets_quantiles_s: self.qbets_bounds.get(place).and_then(Option::as_ref).map(quantiles_s),
             }
         };
@@ -94,9 +103,10 @@ impl Tried<'_> {
     }
 
     fn part(&self, places: &[usize]) -> PartReport {
-        let transforms: Vec<Option<f64>> = places.iter().filter_map(|place| self.transforms.get(*place).copied()).collect();
+        let at_places = |all: &[Option<f64>]| -> Vec<Option<f64>> { places.iter().filter_map(|place| all.get(*place).copied()).collect() };
+        let transforms = at_places(self.transforms);
         let of_qbets = places.iter().filter_map(|place| Some((self.qbets_bounds.get(*place)?, self.waits_s.get(*place)?)));
-        let errors_hours = |errors: &Vec<f64>| -> Vec<f64> { places.iter().filter_map(|place| errors.get(*place).copied()).collect() };
+        let errors_hours = |errors: &Vec<Option<f64>>| -> Vec<f64> { at_places(errors).into_iter().flatten().collect() };
         PartReport {
             jobs: places.len(),
             jobs_without_bounds: transforms.iter().filter(|transform| transform.is_none()).count(),
@@ -104,6 +114,7 @@ impl Tried<'_> {
             median_ae_hours_by_method: self.errors_hours.iter().map(|(name, errors)| (*name, median(errors_hours(errors)))).collect(),
             coverage: coverage(&transforms),
             qbets_coverage: bound_coverage(of_qbets),
+            in_force_coverage: coverage(&at_places(self.in_force_transforms)),
             in_force: parts(places.iter().filter_map(|place| self.in_force.get(*place).copied())),
         }
     }

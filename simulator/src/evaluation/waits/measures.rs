@@ -6,11 +6,11 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::coverage::{bound_coverage, coverage, share};
-use super::jobs::Tried;
+use super::jobs::{Errors, Tried};
 use super::methods::{Bounds, Method};
-use super::{Forecasts, Replay, WaitOptions};
+use super::{Forecasts, InForce, Replay, WaitOptions};
 use crate::evaluation::averages::{mean, median};
-use crate::evaluation::report::{ByMethod, PredictionTime, WaitClassReport, WaitReport};
+use crate::evaluation::report::{ByMethod, IN_FORCE, PredictionTime, WaitClassReport, WaitReport};
 
 /// Lower ends of the classes of wait of figure 5, in seconds.
 const WAIT_CLASSES_S: [u64; 5] = [0, 100, 1_000, 10_000, 100_000];
@@ -27,55 +27,73 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
     let waits_s: Vec<f64> = jobs.iter().map(|job| job.wait().map_or(0.0, |wait| wait.0 as f64)).collect();
     let responses_s: Vec<f64> =
         jobs.iter().zip(&waits_s).map(|(job, wait_s)| wait_s + job.run_time().map_or(0.0, |time| time.0 as f64)).collect();
-    let mut points: Vec<(&'static str, &[f64])> = Vec::new();
-    for found in forecasts.iter().filter(|found| found.points_s.len() == waits_s.len()) {
-        points.push((found.method.name(), &found.points_s));
-        let members = found.members.iter().filter(|(name, _)| *name != Method::Zero.name());
-        points.extend(members.map(|(name, points_s)| (*name, points_s.as_slice())));
-    }
-    let errors: ByMethod<Vec<f64>> = points
-        .iter()
-        .map(|(name, points_s)| (*name, points_s.iter().zip(&waits_s).map(|(point, wait)| (point - wait).abs()).collect()))
-        .collect();
-    let errors_hours: ByMethod<Vec<f64>> =
-        errors.iter().map(|(name, errors)| (*name, errors.iter().map(|error| error / HOUR_S).collect())).collect();
-    let by_method =
-        |measure: &dyn Fn(&[f64]) -> f64| -> ByMethod<f64> { errors.iter().map(|(name, errors)| (*name, measure(errors))).collect() };
-    let within: ByMethod<f64> = points.iter().map(|(name, points_s)| (*name, within_factor_2(points_s, &waits_s))).collect();
-    let medians = by_method(&|errors| median(errors.to_vec()) / HOUR_S);
     let find = |method| forecasts.iter().find(|found| found.method == method);
     let best = find(Method::Best);
-    let transforms = best.map_or_else(Vec::new, |best| transforms(&best.bounds, &waits_s, options.seed));
+    let in_force: &[InForce] = best.map_or(&[], |best| &best.in_force);
+    let mut points: Vec<(&'static str, Vec<Option<f64>>)> = Vec::new();
+    for found in forecasts.iter().filter(|found| found.points_s.len() == waits_s.len()) {
+        points.push((found.method.name(), found.points_s.iter().copied().map(Some).collect()));
+        let members = found.members.iter().filter(|(name, _)| *name != Method::Zero.name());
+        points.extend(members.map(|(name, points_s)| (*name, points_s.iter().copied().map(Some).collect())));
+    }
+    // Where nothing was in force there is no error, which is not an error of 0.
+    if in_force.iter().any(|in_force| in_force.point_s.is_some()) {
+        points.push((IN_FORCE, in_force.iter().map(|in_force| in_force.point_s).collect()));
+    }
+    let errors: Errors = points
+        .iter()
+        .map(|(name, points_s)| (*name, points_s.iter().zip(&waits_s).map(|(point, wait)| Some((point.as_ref()? - wait).abs())).collect()))
+        .collect();
+    let errors_hours: Errors =
+        errors.iter().map(|(name, errors)| (*name, errors.iter().map(|error| error.map(|error| error / HOUR_S)).collect())).collect();
+    let by_method = |measure: &dyn Fn(&[Option<f64>]) -> f64| -> ByMethod<f64> {
+        errors.iter().map(|(name, errors)| (*name, measure(errors))).collect()
+    };
+    let within: ByMethod<f64> = points.iter().map(|(name, points_s)| (*name, within_factor_2(points_s, &waits_s))).collect();
+    let medians = by_method(&|errors| median(errors.iter().copied().flatten().collect()) / HOUR_S);
+    let no_bounds = Vec::new();
+    let bounds = best.map_or(&no_bounds, |best| &best.bounds);
+    let qbets_bounds = find(Method::Qbets).map_or(&no_bounds, |found| &found.bounds);
+    let in_force_bounds: Vec<Option<Bounds>> = in_force.iter().map(|in_force| in_force.bounds).collect();
+    let [transforms, in_force_transforms] = [bounds, &in_force_bounds].map(|bounds| transforms(bounds, &waits_s, options.seed));
+    let bounded: Vec<(&'static str, &Vec<Option<Bounds>>)> = [
+        best.map(|_| (Method::Best.name(), bounds)),
+        find(Method::Qbets).map(|_| (Method::Qbets.name(), qbets_bounds)),
+        best.map(|_| (IN_FORCE, &in_force_bounds)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let mut pinball_hours = ByMethod::new();
-    let bounded: Vec<&Forecasts> = [best, find(Method::Qbets)].into_iter().flatten().collect();
-    for found in &bounded {
-        if let Some(loss_s) = pinball_s(&found.bounds, &waits_s) {
-            pinball_hours.insert(found.method.name(), loss_s / HOUR_S);
+    for (name, bounds) in &bounded {
+        if let Some(loss_s) = pinball_s(bounds, &waits_s) {
+            pinball_hours.insert(*name, loss_s / HOUR_S);
         }
     }
-    let no_bounds = Vec::new();
-    let qbets_bounds = find(Method::Qbets).map_or(&no_bounds, |found| &found.bounds);
-    let in_force: Vec<&'static str> = best.map_or_else(Vec::new, |best| best.in_force.iter().map(|source| source.name()).collect());
+    let in_force_points_s: Vec<Option<f64>> = in_force.iter().map(|in_force| in_force.point_s).collect();
+    let sources: Vec<&'static str> = in_force.iter().map(|in_force| in_force.source.name()).collect();
     let tried = Tried {
         jobs: &jobs,
         queues,
         waits_s: &waits_s,
         errors_hours: &errors_hours,
         points_s: best.map_or(&[], |best| &best.points_s),
-        bounds: best.map_or(&no_bounds, |best| &best.bounds),
+        bounds,
         transforms: &transforms,
         qbets_bounds,
-        in_force: &in_force,
+        in_force: &sources,
+        in_force_points_s: &in_force_points_s,
+        in_force_transforms: &in_force_transforms,
     };
     let best_name = Method::Best.name();
     WaitReport {
         test_jobs: waits_s.len(),
-        aae_hours: by_method(&|errors| mean(errors.iter().copied()) / HOUR_S),
+        aae_hours: by_method(&|errors| mean(errors.iter().copied().flatten()) / HOUR_S),
         median_ae_hours: medians.get(best_name).copied().unwrap_or_default(),
         coverage: coverage(&transforms),
         within_factor_2: within.get(best_name).copied().unwrap_or_default(),
         prediction_us: prediction_time(best.map_or(&[], |best| &best.durations_s)),
-        jobs_without_bounds: bounded.iter().map(|found| (found.method.name(), without_bounds(&found.bounds))).collect(),
+        jobs_without_bounds: bounded.iter().map(|(name, bounds)| (*name, without_bounds(bounds))).collect(),
         from: replay.test.start + 1,
         to: replay.test.end,
         aae_interval_hours: errors
@@ -84,7 +102,10 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
             .collect(),
         scaled_aae: errors
             .iter()
-            .map(|(name, errors)| (*name, mean(errors.iter().zip(&responses_s).map(|(error, response)| error / response.max(1.0)))))
+            .map(|(name, errors)| {
+                let scaled = errors.iter().zip(&responses_s).filter_map(|(error, response)| Some(error.as_ref()? / response.max(1.0)));
+                (*name, mean(scaled))
+            })
             .collect(),
         median_ae_hours_by_method: medians,
         within_factor_2_by_method: within,
@@ -95,6 +116,7 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
         qbets_coverage: bound_coverage(qbets_bounds.iter().zip(&waits_s)),
         member_weights: best.map_or_else(ByMethod::new, |best| best.weights.iter().copied().collect()),
         in_force: tried.in_force(),
+        in_force_coverage: coverage(&in_force_transforms),
         by_queue: tried.by_queue(),
         by_size: tried.by_size(),
         forecasts: tried.forecasts(replay.test.start + 1),
@@ -102,18 +124,21 @@ pub(super) fn report(replay: &Replay, queues: &[String], options: &WaitOptions, 
     }
 }
 
-fn within_factor_2(points_s: &[f64], waits_s: &[f64]) -> f64 {
-    let is_within = |(point, wait): &(&f64, &f64)| {
+/// The part of the jobs with a point whose wait it is within a factor of two of.
+fn within_factor_2(points_s: &[Option<f64>], waits_s: &[f64]) -> f64 {
+    let known: Vec<(f64, f64)> = points_s.iter().zip(waits_s).filter_map(|(point, wait)| Some(((*point)?, *wait))).collect();
+    let is_within = |(point, wait): &&(f64, f64)| {
         let (point, wait) = (point.max(60.0), wait.max(60.0));
         point <= 2.0 * wait && wait <= 2.0 * point
     };
-    points_s.iter().zip(waits_s).filter(is_within).count() as f64 / waits_s.len().max(1) as f64
+    known.iter().filter(is_within).count() as f64 / known.len().max(1) as f64
 }
 
 /// The interval between the quantiles 0.025 and 0.975 of the means of samples of blocks, drawn with
 /// replacement: neighbouring jobs' errors are alike, single ones would make it too narrow.
-fn bootstrap_interval(errors: &[f64], seed: u64) -> [f64; 2] {
-    let blocks: Vec<(f64, usize)> = errors.chunks(BOOTSTRAP_BLOCK).map(|block| (block.iter().sum(), block.len())).collect();
+fn bootstrap_interval(errors: &[Option<f64>], seed: u64) -> [f64; 2] {
+    let sum = |block: &[Option<f64>]| (block.iter().flatten().sum(), block.iter().flatten().count());
+    let blocks: Vec<(f64, usize)> = errors.chunks(BOOTSTRAP_BLOCK).map(sum).collect();
     if blocks.is_empty() {
         return [0.0; 2];
     }
@@ -171,12 +196,12 @@ fn prediction_time(durations_s: &[f64]) -> PredictionTime {
     PredictionTime { p50: at(0.5), p99: at(0.99) }
 }
 
-fn by_wait(errors: &ByMethod<Vec<f64>>, waits_s: &[f64]) -> Vec<WaitClassReport> {
+fn by_wait(errors: &Errors, waits_s: &[f64]) -> Vec<WaitClassReport> {
     let ends = WAIT_CLASSES_S.iter().copied().skip(1).map(Some).chain([None]);
     let class = |(at_least_s, below_s): (u64, Option<u64>)| {
         let is_in = |wait: f64| wait >= at_least_s as f64 && below_s.is_none_or(|below| wait < below as f64);
         let rows: Vec<usize> = (0..waits_s.len()).filter(|row| waits_s.get(*row).copied().is_some_and(is_in)).collect();
-        let of = |errors: &Vec<f64>| mean(rows.iter().filter_map(|row| errors.get(*row).copied())) / HOUR_S;
+        let of = |errors: &Vec<Option<f64>>| mean(rows.iter().filter_map(|row| errors.get(*row).copied().flatten())) / HOUR_S;
         WaitClassReport {
             at_least_s,
             below_s,

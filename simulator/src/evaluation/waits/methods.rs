@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use job_types::record::WaitSource;
 use job_types::time::UnixTime;
 use learning::training::Training;
 use learning::waits::blended::{BlendedWaits, Settings};
@@ -18,7 +19,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::{EvaluationError, Forecasts, Replay};
+use super::{EvaluationError, Forecasts, InForce, Replay};
 use crate::evaluation::Methods;
 
 /// Upper bounds in seconds on the percentiles 1 to 99.
@@ -245,7 +246,12 @@ fn best(replay: &Replay, step: &(dyn Fn(usize) + Sync)) -> Result<Forecasts, Eva
         state.found.points_s.push(forecast.point_s);
         state.found.bounds.push(forecast.bounds_s);
         let choice = replay.past.job(row).and_then(|job| state.trials.choice(job.submitted().partition)).unwrap_or_default();
-        state.found.in_force.push(choice.source);
+        let (point_s, bounds) = match choice.source {
+            WaitSource::Blended => (Some(forecast.point_s), forecast.bounds_s),
+            WaitSource::Qbets => qbets.unzip(),
+            WaitSource::Nothing => (None, None),
+        };
+        state.found.in_force.push(InForce { source: choice.source, point_s, bounds });
         for (forecasts, root) in state.members.iter_mut().zip(forecast.members) {
             forecasts.push(f64::from(root).powi(2));
         }
