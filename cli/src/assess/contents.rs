@@ -1,9 +1,12 @@
 //! What the report says: the texts, tables and pictures of each section.
 
+use std::collections::BTreeMap;
+
 use command_parts::log_file;
 use command_parts::output::count;
 use simulator::assessment::verdict::{percent, signed_percent, time};
 use simulator::assessment::{Forecasts, Molded, Molding, NotSaid, Past, RunTimeForecasts, Schedulers, WaitClass};
+use simulator::evaluation::IN_FORCE;
 
 use super::Report;
 use super::document::{Block, Cell, Document, Item, Section, Table, size_name, who_uses_it};
@@ -165,9 +168,14 @@ fn by_both(past: &Past) -> Table {
 /// The levels of bounds.
 const LEVELS: [&str; 4] = ["0.5", "0.75", "0.9", "0.95"];
 
-/// What methods are called, the default last.
-const WAIT_METHODS: [(&str, &str); 4] =
-    [("zero", "nobody waits"), ("knn", "nearest neighbours"), ("qbets", "QBETS"), ("best", "queuecast")];
+/// What methods are called, queuecast's own last.
+const WAIT_METHODS: [(&str, &str); 5] = [
+    ("zero", "nobody waits"),
+    ("knn", "nearest neighbours"),
+    ("qbets", "QBETS"),
+    ("best", "queuecast's default"),
+    (IN_FORCE, "queuecast, in force"),
+];
 const RUN_TIME_METHODS: [(&str, &str); 4] =
     [("requested", "time limit"), ("baseline", "like jobs"), ("last_two", "the user's last two"), ("best", "queuecast")];
 
@@ -188,9 +196,10 @@ const MINUTE_S: f64 = 60.0;
 fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
     let (waits, run_times) = (&found.waits, &found.run_times);
     let opening = format!(
-        "The last {} jobs were forecast again, each from what was known when it was submitted; the {} before them were only learnt from. A bound of 90 % is a time that nine in ten waits should not exceed: where it holds more rarely, users are promised too much, where it holds more often, too little.",
+        "The last {} jobs were forecast again, each from what was known when it was submitted; the {} before them were only learnt from. A bound of 90 % is a time that nine in ten waits should not exceed: where it holds more rarely, users are promised too much, where it holds more often, too little. In force is what users would have been told: queuecast's default, or QBETS in a partition and time in which that was better; for {} of the jobs it was the default.",
         jobs(found.jobs),
-        jobs(found.history_jobs)
+        jobs(found.history_jobs),
+        percent(waits.in_force.get("blended").copied().unwrap_or(0.0))
     );
     let errors = |methods: &[(&str, &str)], mean: &dyn Fn(&str) -> String, median: &dyn Fn(&str) -> String| -> Vec<Vec<Cell>> {
         let row = |(key, name): &(&str, &str)| cells([(*name).to_owned(), mean(key), median(key)]);
@@ -209,6 +218,7 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
             "jobs",
             "no bounds",
             "mean error",
+            "in force",
             "neighbours'",
             "median error",
             "50 % held",
@@ -227,6 +237,7 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
             jobs(wait.jobs),
             jobs(wait.jobs_without_bounds),
             figure(wait.aae_hours.get("best"), HOUR_S),
+            figure(wait.aae_hours.get(IN_FORCE), HOUR_S),
             figure(wait.aae_hours.get("knn"), HOUR_S),
             figure(wait.median_ae_hours_by_method.get("best"), HOUR_S),
         ]);
@@ -245,8 +256,11 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
         .by_size
         .iter()
         .map(|size| row(size_name(size.at_least_processors, size.at_most_processors), &size.part, of_size(size.at_least_processors)));
-    let mut overall = vec![Cell::from("waits")];
-    overall.extend(LEVELS.map(|level| held(waits.coverage.get(level), level)));
+    let of_waits = |name: &str, coverage: &BTreeMap<&'static str, f64>| {
+        let mut row = vec![Cell::from(name)];
+        row.extend(LEVELS.map(|level| held(coverage.get(level), level)));
+        row
+    };
     let mut of_run_times = vec![Cell::from("run times")];
     of_run_times.extend(LEVELS.map(|level| held(run_times.pit_coverage.get(level), level)));
     let of_qbets: Vec<Cell> = std::iter::once(Cell::from("waits, by QBETS"))
@@ -255,7 +269,12 @@ fn forecasts(found: &Forecasts) -> anyhow::Result<Section> {
     let coverage = Table {
         caption: "How often bounds held".to_owned(),
         header: names(["bound of", "50 %", "75 %", "90 %", "95 %"]),
-        rows: vec![overall, of_qbets, of_run_times],
+        rows: vec![
+            of_waits("waits, by default", &waits.coverage),
+            of_waits("waits, in force", &waits.in_force_coverage),
+            of_qbets,
+            of_run_times,
+        ],
     };
     let blocks = vec![
         Block::Text(opening),

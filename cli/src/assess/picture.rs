@@ -53,7 +53,7 @@ pub(super) fn reliability(found: &Forecasts) -> anyhow::Result<Picture> {
 pub(super) fn errors_by_wait(waits: &WaitReport) -> anyhow::Result<Picture> {
     let classes = &waits.by_wait;
     let mut series = methods::series(classes.iter().map(|class| (class.jobs, &class.aae_hours)));
-    series.retain(|series| ["k nearest", "QBETS", "predict 0", "queuecast"].contains(&series.name.as_str()));
+    series.retain(|series| ["k nearest", "QBETS", "predict 0", "queuecast", "in force"].contains(&series.name.as_str()));
     let diagram = ErrorsByClass {
         title: "Error by class of wait".to_owned(),
         what: "wait",

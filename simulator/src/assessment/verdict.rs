@@ -11,6 +11,7 @@ use super::forecasts::Forecasts;
 use super::molding::{Adoption, Molding, Under, mean};
 use super::past::Past;
 use super::schedulers::{Schedule, Schedulers};
+use crate::evaluation::IN_FORCE;
 use crate::metrics::Distribution;
 
 /// The fewest jobs that must have run before a verdict is given. Forecasts are made of the past,
@@ -165,12 +166,14 @@ fn with_bounds(forecasts: &Forecasts) -> usize {
     forecasts.jobs - forecasts.waits.jobs_without_bounds.get("best").copied().unwrap_or(0).min(forecasts.jobs)
 }
 
-/// Whether forecasts of waits are worth showing.
+/// Whether forecasts of waits are worth showing: those that would have been in force, which are what
+/// users are told.
 pub fn are_forecasts_useful(past: &Past, forecasts: &Forecasts) -> bool {
     let waits = &forecasts.waits;
-    let held = |level: &str, nominal: f64| waits.coverage.get(level).is_some_and(|held| (held - nominal).abs() <= MOST_COVERAGE_ERROR);
+    let held =
+        |level: &str, nominal: f64| waits.in_force_coverage.get(level).is_some_and(|held| (held - nominal).abs() <= MOST_COVERAGE_ERROR);
     let error = |method: &str| waits.aae_hours.get(method).copied();
-    let is_ahead = error("best").zip(error("knn")).is_none_or(|(own, nearest)| own <= nearest);
+    let is_ahead = error(IN_FORCE).zip(error("knn")).is_none_or(|(own, nearest)| own <= nearest);
     past.all.mean_wait() >= LEAST_WAIT.0 as f64
         && held("0.9", 0.9)
         && held("0.95", 0.95)
@@ -235,13 +238,25 @@ fn waiting(wait: &Distribution) -> Finding {
 fn forecast_finding(forecasts: &Forecasts) -> Finding {
     let waits = &forecasts.waits;
     let bounded = with_bounds(forecasts);
-    let held = if bounded < FEWEST_WITH_BOUNDS { None } else { waits.coverage.get("0.95").copied() };
+    let held = if bounded < FEWEST_WITH_BOUNDS { None } else { waits.in_force_coverage.get("0.95").copied() };
     let error = |method: &str| waits.aae_hours.get(method).map_or_else(|| "-".to_owned(), |hours| time(hours * 3_600.0));
-    let median = time(waits.median_ae_hours * 3_600.0);
-    let note = format!("mean error {} (nearest neighbours {}), median error {median}", error("best"), error("knn"));
+    let median = |method: &str| waits.median_ae_hours_by_method.get(method).map_or_else(|| "-".to_owned(), |hours| time(hours * 3_600.0));
+    let by_default = waits.coverage.get("0.95").copied().map_or_else(|| "-".to_owned(), percent);
+    let note = format!(
+        "mean error {} (default {}, nearest neighbours {}), median error {} (default {})",
+        error(IN_FORCE),
+        error("best"),
+        error("knn"),
+        median(IN_FORCE),
+        median("best")
+    );
     let note = match held {
-        Some(_) if bounded == forecasts.jobs => note,
-        Some(_) => format!("of {} of {} jobs, the others had no bounds; {note}", count(bounded), count(forecasts.jobs)),
+        Some(_) if bounded == forecasts.jobs => format!("in force, and {by_default} by default; {note}"),
+        Some(_) => format!(
+            "in force, and {by_default} by default; of {} of {} jobs, the others had no bounds; {note}",
+            count(bounded),
+            count(forecasts.jobs)
+        ),
         None => format!("{}; {note}", too_few_bounds(forecasts)),
     };
     Finding::alone("waits within bounds of 95 %", held.map_or_else(|| "not known".to_owned(), percent), note)
@@ -359,7 +374,11 @@ fn molding_falls_short(molding: &[MoldingFound<'_>], pays: bool, ratio: Option<f
 fn forecast_sentence(past: &Past, forecasts: Option<&Forecasts>, useful: bool) -> String {
     let Some(forecasts) = forecasts else { return "No forecasts could be made.".to_owned() };
     let waits = &forecasts.waits;
-    let held = |level: &str| waits.coverage.get(level).copied().map_or_else(|| "-".to_owned(), percent);
+    let held = |level: &str| {
+        let [in_force, by_default] = [&waits.in_force_coverage, &waits.coverage].map(|coverage| coverage.get(level).copied());
+        let shown = |held: Option<f64>| held.map_or_else(|| "-".to_owned(), percent);
+        format!("{} (by default {})", shown(in_force), shown(by_default))
+    };
     let error = |method: &str| waits.aae_hours.get(method).map_or_else(|| "-".to_owned(), |hours| time(hours * 3_600.0));
     let mean_wait = past.all.mean_wait();
     if mean_wait < LEAST_WAIT.0 as f64 {
@@ -369,9 +388,10 @@ fn forecast_sentence(past: &Past, forecasts: Option<&Forecasts>, useful: bool) -
         return format!("Whether its forecasts of waits hold is not known: {}.", too_few_bounds(forecasts));
     }
     let figures = format!(
-        "bounds that should hold for 95 % of the waits held for {}, those for 90 % for {}, and the mean error is {} against {} of the nearest neighbours",
+        "bounds in force that should hold for 95 % of the waits held for {}, those for 90 % for {}, and the mean error is {} in force and {} by default, against {} of the nearest neighbours",
         held("0.95"),
         held("0.9"),
+        error(IN_FORCE),
         error("best"),
         error("knn")
     );
