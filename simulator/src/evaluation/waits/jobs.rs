@@ -133,6 +133,7 @@ fn parts(words: impl Iterator<Item = &'static str> + Clone) -> BTreeMap<&'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluation::report::IN_FORCE;
     use job_types::job::EndedJob;
     use job_types::number::{AccountIndex, QosIndex, UserId};
     use job_types::size::Size;
@@ -171,11 +172,17 @@ mod tests {
             queues: &["1".to_owned(), "2/3".to_owned()],
             waits_s: &[0.0, 0.0, 500.0, 500.0],
             points_s: &[50.0; 4],
-            errors_hours: &[("best", vec![50.0, 50.0, 450.0, 452.0])].into(),
+            errors_hours: &[
+                ("best", [50.0, 50.0, 450.0, 452.0].map(Some).to_vec()),
+                (IN_FORCE, vec![Some(50.0), None, Some(440.0), Some(452.0)]),
+            ]
+            .into(),
             bounds: &bounds,
             transforms: &[0.004, 0.006, 0.996, 0.994].map(Some),
             qbets_bounds: &bounds,
             in_force: &["blended", "blended", "qbets", "blended"],
+            in_force_points_s: &[Some(50.0), None, Some(60.0), Some(50.0)],
+            in_force_transforms: &[Some(0.004), None, Some(0.5), Some(0.994)],
         };
         let [first, second] = tried.by_queue().try_into().unwrap();
         assert_eq!(
@@ -186,6 +193,8 @@ mod tests {
         assert_eq!((second.part.qbets_coverage["0.95"], second.part.in_force["qbets"]), (0.0, 0.5));
         assert_eq!((first.part.aae_hours["best"], second.part.aae_hours["best"]), (50.0, 451.0));
         assert_eq!(second.part.median_ae_hours_by_method["best"], 452.0, "the upper one of two");
+        assert_eq!((first.part.aae_hours[IN_FORCE], second.part.aae_hours[IN_FORCE]), (50.0, 446.0), "of those that had any");
+        assert_eq!((first.part.in_force_coverage["0.95"], second.part.in_force_coverage["0.95"]), (1.0, 0.5));
         let sizes: Vec<_> =
             tried.by_size().iter().map(|size| (size.at_least_processors, size.at_most_processors, size.part.jobs)).collect();
         assert_eq!(sizes, [(1, Some(1), 1), (2, Some(4), 1), (17, Some(64), 2)]);
@@ -196,6 +205,7 @@ mod tests {
             (rows[2].job, rows[2].queue.as_str(), rows[2].wait_s, rows[2].quantiles_s.unwrap()[3], rows[2].in_force),
             (103, "2/3", 500, 95, "qbets")
         );
+        assert_eq!((rows[1].in_force_point_s, rows[2].in_force_point_s), (None, Some(60.0)));
         assert_eq!((rows[0].transform, rows[0].qbets_quantiles_s.unwrap()[0], rows[0].limit_s), (Some(0.004), 50, Some(600)));
     }
 
@@ -214,6 +224,8 @@ mod tests {
             transforms: &[Some(0.01), None, None],
             qbets_bounds: &bounds,
             in_force: &["none"; 3],
+            in_force_points_s: &[None; 3],
+            in_force_transforms: &[None; 3],
         };
         let [first, second] = tried.by_queue().try_into().unwrap();
         assert_eq!((first.part.jobs, first.part.jobs_without_bounds, first.part.coverage["0.95"]), (2, 1, 1.0));
