@@ -10,12 +10,12 @@
 //! of consecutive jobs: waits of jobs that start one after the other are alike.
 //!
 //! **Bounds**: a loss in seconds is made up of the longest waits, and says little of promises that
-//! are broken by a few minutes each. So the default also gives way where, at one of [`LEVELS`], the
-//! share of jobs within its bound is too small by more than [`TOO_SELDOM`] and the share within
-//! QBETS's is closer to the level, if QBETS's loss is no more than [`MOST_LOSS_FOR_BOUNDS`] times
-//! the default's. Of few outcomes a share is off by chance: it must also lie outside the interval
-//! that holds a binomial number with probability 1 - [`BY_CHANCE`]. A bound that holds too often
-//! breaks no promise, and is punished by the loss alone.
+//! are broken by a few minutes each. So the default also gives way where, at one of
+//! [`PROMISED_LEVELS`], the share of jobs within its bound is too small by more than [`TOO_SELDOM`]
+//! and the share within QBETS's is closer to the level, if QBETS's loss is no more than
+//! [`MOST_LOSS_FOR_BOUNDS`] times the default's. Of few outcomes a share is off by chance: it must
+//! also lie outside the interval that holds a binomial number with probability 1 - [`BY_CHANCE`]. A
+//! bound that holds too often breaks no promise, and is punished by the loss alone.
 //!
 //! What was given up comes back only when its loss is no larger than QBETS's, and its bounds are
 //! within [`TOO_SELDOM_TO_RETURN`], so that the source does not change at every refresh.
@@ -56,7 +56,10 @@ const MOST_LOSS_FOR_BOUNDS: f64 = 1.1;
 /// The probability that a share that is as it should be is farther off than what counts as chance.
 const BY_CHANCE: f64 = 0.005;
 
-/// The levels at which the shares are compared.
+/// The levels of bounds that are told as promises.
+const PROMISED_LEVELS: [f64; 2] = [0.9, 0.95];
+
+/// The levels among which the farthest share is told.
 const LEVELS: [f64; 4] = [0.5, 0.75, 0.9, 0.95];
 
 /// Fewest waits of a partition for a bound of QBETS on the 95th percentile at 95 % confidence.
@@ -125,7 +128,7 @@ pub(super) fn choose(before: Choice, tried: &Tried<'_>) -> Choice {
     };
     if limits.has_larger_loss(&tried.losses) {
         Choice { source: fallback, reason: WaitSourceReason::LargerLoss }
-    } else if LEVELS.into_iter().any(|level| limits.holds_too_seldom(tried, level)) {
+    } else if PROMISED_LEVELS.into_iter().any(|level| limits.holds_too_seldom(tried, level)) {
         Choice { source: fallback, reason: WaitSourceReason::NotCalibrated }
     } else {
         Choice { source: WaitSource::Blended, reason: WaitSourceReason::Calibrated }
@@ -272,6 +275,19 @@ mod tests {
         let off = scores(2_000, 0.0, 0.2);
         let tried = Tried { is_trained: true, default: &off, qbets: &scores(2_000, 0.0, 0.3), losses: losses(1.0, 1.0), waits: 1_000 };
         assert_eq!(choose(BLENDED, &tried), BLENDED);
+    }
+
+    #[test]
+    fn a_median_that_holds_too_seldom_is_left_to_the_loss() {
+        // Of each hundred jobs seven that should be below the median are between it and 0.9.
+        let mut off = Scores::default();
+        let bounds_s: [u32; PERCENTILES] = std::array::from_fn(|index| 10 * (index as u32 + 1));
+        for job in 0..2_000 {
+            let place = job % 100;
+            off.learn(0.0, &bounds_s, 10 * if place < 7 { 70 } else { place } + 5, 0.5);
+        }
+        assert!(off.coverage(0.5) < 0.44 && off.coverage(0.95) > 0.94, "{} {}", off.coverage(0.5), off.coverage(0.95));
+        assert_eq!(chosen(BLENDED, &off, losses(100.0, 104.0)), BLENDED);
     }
 
     #[test]
