@@ -12,7 +12,7 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output;
 use job_types::number::{JobId, UserId};
-use job_types::promise::Promise;
+use job_types::promise::{Promise, PromiseState};
 use job_types::record::Record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -72,8 +72,8 @@ prints it; null where not known):
   generation, snapshot_age_s
                 the snapshot that is forecast from; null without one
   reservations  list of job_id, user, user_name, account, partition, nodes, reserved_at, state (deferred,
-                waiting, early, running, missed), kept (true or false once it is certain), begin
-                (when the job becomes or became eligible), started, expected_start (by the plan of
+                waiting, early, running, missed), kept (true or false once the time has passed;
+                null also of a job that was requeued since), begin (when the job becomes or became eligible), started, expected_start (by the plan of
                 the queue, of a job that waits), limit_s, own_limit_s (as its user wrote it),
                 promised (the probability at the submission), forecast (the probability now; null
                 once the job has its nodes)
@@ -177,7 +177,8 @@ impl ReservationReport {
         let begin = job.eligible.map(UnixTime).or(promise.begin);
         let own_limit = promise.limit_without_padding();
         let program_begins = started.map(|started| started + record.wait_on_nodes(started, job.time_limit_seconds.map(Seconds)));
-        let state = State::of(reserved, begin, program_begins, now);
+        let outcome = promise.state(&job.reserved_run(), now);
+        let state = State::of(outcome == Some(PromiseState::Missed), begin, program_begins, now);
         let forecast = match started {
             Some(_) => None,
             None => snapshot.zip(begin).and_then(|(snapshot, begin)| forecast(job, size, snapshot, own_limit, reserved, begin, now)),
@@ -191,7 +192,7 @@ impl ReservationReport {
             nodes: size.nodes,
             reserved_at: reserved.0,
             state,
-            kept: promise.state(started, None, now).is_kept(),
+            kept: outcome.and_then(PromiseState::is_kept),
             begin: begin.map(|begin| begin.0),
             started: job.started,
             expected_start: expected.get(&job.job_id).copied().filter(|_| state == State::Waiting || state == State::Missed),

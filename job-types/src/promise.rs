@@ -8,10 +8,11 @@ mod reservation;
 
 use crate::options::Mode;
 use crate::record::Record;
+use crate::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
 pub use deadline::PromisedDeadline;
-pub use reservation::{PromisedReservation, state_of_reservation, wanted_probability};
+pub use reservation::{PromisedReservation, ReservedRun, wanted_probability};
 
 /// What was promised to a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,6 +112,22 @@ impl PromiseState {
             PromiseState::Missed => Some(false),
             PromiseState::Open | PromiseState::Withdrawn => None,
         }
+    }
+
+    /// What two runs of one job say together, told in whatever order. The nodes were there where
+    /// one run had them; a run that waited for them at the time says more than one that was
+    /// cancelled before, and that more than one which says nothing.
+    #[must_use]
+    pub fn beside(self, other: PromiseState) -> PromiseState {
+        let states = [PromiseState::Kept, PromiseState::Missed, PromiseState::Withdrawn];
+        states.into_iter().find(|state| [self, other].contains(state)).unwrap_or(PromiseState::Open)
+    }
+
+    /// What has become of a promise for a time once all runs of its job were told: what none of
+    /// them has kept or withdrawn is missed once the time has passed.
+    #[must_use]
+    pub fn once_all_is_told(self, at: UnixTime, now: UnixTime) -> PromiseState {
+        if self == PromiseState::Open && now > at { PromiseState::Missed } else { self }
     }
 }
 

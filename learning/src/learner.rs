@@ -10,6 +10,7 @@ mod promise_outcome;
 mod promises;
 mod record;
 mod recorded_forecast;
+mod reserved_times;
 mod run;
 mod run_times;
 mod scores;
@@ -26,6 +27,7 @@ pub use self::fill::REPLAYED;
 pub use self::kept::SOURCES;
 pub use self::promise_outcome::PromiseOutcome;
 pub use self::recorded_forecast::RecordedForecast;
+pub use self::reserved_times::ReservedTimes;
 pub use self::run::{Run, RunId};
 pub use self::run_times::RunTimeLearner;
 pub use self::scores::Scores;
@@ -271,7 +273,7 @@ impl Learner {
             return false;
         }
         if let Some(outcome) = &run.promise {
-            self.promises.observe_ended(run.id, job.submitted.partition, job.submitted.size.cpus, outcome);
+            self.promises.observe_reservation(run.id.job, job.submitted.partition, job.submitted.size.cpus, outcome);
         }
         if let Some(outcome) = &run.admission {
             self.promises.observe_deadline(run.id.job, job.submitted.partition, job.submitted.size.cpus, outcome);
@@ -372,10 +374,10 @@ impl Learner {
     }
 
     /// Learns what became of the promises to a run that waits or runs, where that is known.
-    fn hold_to_its_promise<J>(&mut self, run: &Run<J>, job: &Job, now: UnixTime) {
+    fn hold_to_its_promise<J>(&mut self, run: &Run<J>, job: &Job) {
         let submitted = job.submitted();
         if let Some(outcome) = run.promise.filter(|_| job.end().is_none()) {
-            self.promises.observe_live(run.id, submitted.partition, submitted.size.cpus, &outcome, now);
+            self.promises.observe_reservation(run.id.job, submitted.partition, submitted.size.cpus, &outcome);
         }
         if let Some(outcome) = run.admission.filter(|_| job.end().is_none()) {
             self.promises.observe_deadline(run.id.job, submitted.partition, submitted.size.cpus, &outcome);
@@ -388,7 +390,7 @@ impl Learner {
         let mut waiting: HashMap<RunId, (WaitingJob, u32)> = HashMap::new();
         for run in live {
             let job = self.indexed(&run.job);
-            self.hold_to_its_promise(&run, &job, now);
+            self.hold_to_its_promise(&run, &job);
             let is_sound = is_sound(&job);
             match job {
                 Job::Ended(job) if is_sound => self.tracker.ended(&run.with(job)),

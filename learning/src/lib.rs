@@ -18,5 +18,5 @@ pub mod waits;
 
 pub use learner::{
     AdmissionOutcome, Asked, Change, Choice, DeadlineLearner, DeadlineOutcome, Learner, LearnerSettings, NamedJob, PromiseOutcome,
-    REPLAYED, RecordedForecast, Refreshed, Run, RunId, RunTimeLearner, SOURCES, Scores, Trials,
+    REPLAYED, RecordedForecast, Refreshed, ReservedTimes, Run, RunId, RunTimeLearner, SOURCES, Scores, Trials,
 };

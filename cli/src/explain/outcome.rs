@@ -1,7 +1,7 @@
 //! The forecast held against what happened.
 
 use job_types::options::Mode;
-use job_types::promise::Promise;
+use job_types::promise::{Promise, PromiseState};
 use job_types::record::{Forecast, Record};
 use job_types::time::{Seconds, UnixTime};
 use serde::Serialize;
@@ -81,8 +81,11 @@ impl JobOutcome {
             if over { Some((shortest..=longest).contains(&run)) } else { open(run <= longest, false) }
         });
         let reservation = Promise::standing(record).and_then(Promise::reservation);
-        let reservation_kept =
-            reservation.and_then(|reservation| reservation.state(job.started.map(UnixTime), end.map(UnixTime), UnixTime(now)).is_kept());
+        let reservation_kept = reservation.and_then(|reservation| {
+            let runs = job.earlier_runs.iter().copied().chain([job.reserved_run()]);
+            let state = runs.filter_map(|run| reservation.state(&run, UnixTime(now))).reduce(PromiseState::beside)?;
+            if over { state.once_all_is_told(reservation.at, UnixTime(now)) } else { state }.is_kept()
+        });
         let deadline_met = record.asked.deadline.and_then(|deadline| match end {
             Some(end) => Some(job.started.is_some() && end <= deadline && job.state != "deadline"),
             None => (now > deadline).then_some(false),

@@ -4,6 +4,8 @@ use command_parts::failure::Failure;
 use command_parts::output;
 use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
+use job_types::promise::ReservedRun;
+use job_types::time::UnixTime;
 use serde::Serialize;
 use slurm_sys::client::controller::{self, KnownJob};
 use slurm_sys::client::{AccountingConnection, ClientError, EndedJobRecord, site};
@@ -37,11 +39,22 @@ pub(super) struct Job {
     pub(super) ending: Option<Ending>,
     /// How many runs of it have ended, where slurmdbd was asked: more than 1 after a requeue.
     pub(super) runs: Option<usize>,
+    /// Its runs before that, where slurmdbd was asked.
+    #[serde(skip)]
+    pub(super) earlier_runs: Vec<ReservedRun>,
     #[serde(skip)]
     pub(super) admin_comment: Option<String>,
     /// Whether the record in it is one that queuecast wrote, as far as can be told.
     #[serde(skip)]
     pub(super) is_believed: bool,
+}
+
+impl Job {
+    /// Its last run, as far as a reservation is about it.
+    pub(super) fn reserved_run(&self) -> ReservedRun {
+        let submitted = UnixTime(self.submitted.unwrap_or_default());
+        ReservedRun { submitted, started: self.started.map(UnixTime), ended: self.ended.map(|end| (UnixTime(end), self.ending)) }
+    }
 }
 
 /// Looks the job up: in slurmctld while it has not ended, else in slurmdbd, which also knows how
@@ -73,6 +86,7 @@ pub(super) fn find(name: JobName, genuine: &Genuine) -> Result<Option<Job>, Fail
                     ended: job.ended,
                     suspended_s: job.suspended_s,
                     runs: job.runs,
+                    earlier_runs: job.earlier_runs,
                     ..known
                 },
                 None => job,
@@ -125,6 +139,7 @@ fn queued(known: &KnownJob, genuine: &Genuine) -> Job {
         ending: job.state.ending().filter(|_| known.ended.is_some()),
         suspended_s: 0,
         runs: None,
+        earlier_runs: Vec::new(),
         admin_comment: job.admin_comment.clone(),
         is_believed: genuine.believes_queued(job),
     }
@@ -151,13 +166,15 @@ fn last_submission(mut runs: Vec<Job>, name: JobName) -> Option<Job> {
     runs.sort_by_key(|job| (job.submitted, job.ended));
     let last = runs.pop()?;
     let (mut count, mut first) = (1, &last);
+    let mut earlier_runs = Vec::new();
     for earlier in runs.iter().rev().filter(|earlier| earlier.id == last.id) {
         if !goes_on_in(earlier, first) {
             break;
         }
         (count, first) = (count + 1, earlier);
+        earlier_runs.push(earlier.reserved_run());
     }
-    Some(Job { runs: Some(count), ..last.clone() })
+    Some(Job { runs: Some(count), earlier_runs, ..last.clone() })
 }
 
 /// Whether a run is followed by another of the same job: it was put back into the queue.
@@ -188,6 +205,7 @@ fn ended(record: &EndedJobRecord<'_>, genuine: &Genuine) -> Job {
         ending: record.state.ending(),
         suspended_s: record.suspended_seconds,
         runs: None,
+        earlier_runs: Vec::new(),
         admin_comment: owned(&record.admin_comment),
         is_believed: genuine.believes_ended(record),
     }

@@ -10,9 +10,10 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
 use serde::Serialize;
+use slurm_sys::client::controller::{self, QueuedJob};
 use slurm_sys::client::site;
 
-use self::record::EndedReservations;
+use self::record::ReportedReservations;
 use self::tally::Row;
 use super::interval::CONFIDENCE;
 use super::records::RecordsArguments;
@@ -25,13 +26,15 @@ use crate::selection::Selection;
 /// what they cost.
 ///
 /// Every job that was submitted with --reserve-at carries what it was promised in its
-/// admin_comment, and slurmdbd keeps it. The jobs that have ended since are counted by partition
-/// and by the probability that was promised: promised and kept as table 2, cost as table 3 of
-/// Nurmi, Wolski and Brevik 2008, for this cluster's own history. A reservation is kept if its job
-/// had its nodes by the reserved time. The interval is that of Clopper and Pearson with 95 %
+/// admin_comment, and slurmdbd keeps it. The jobs that have ended since and those in the queue whose
+/// time has passed are counted by partition and by the probability that was promised: promised and
+/// kept as table 2, cost as table 3 of Nurmi, Wolski and Brevik 2008, for this cluster's own
+/// history. A reservation is kept if its job had its nodes at the reserved time, or until its
+/// program came to its end before that. A job that was requeued counts once, by the run that had
+/// the nodes then or waited for them. The interval is that of Clopper and Pearson with 95 %
 /// confidence, which holds at least as often as it says; reservations for the same time are not
 /// independent, so that it is too narrow where many are. Jobs that were cancelled before their time
-/// without a start count for nobody.
+/// count for nobody.
 ///
 /// Exit status: 0 if slurmdbd has answered, also where there were no reservations; 2 for wrong
 /// usage; 4 where Slurm cannot be asked at all; 5 where slurmdbd does not answer.
@@ -62,7 +65,7 @@ not known):
   cluster, since, until
                 what was looked at
   confidence    of the intervals
-  withdrawn     reservations whose job was cancelled before the time without a start
+  withdrawn     reservations whose job was cancelled before the time
   rows, all     by partition, and of all partitions together: list of partition (null: all), from
                 and to (the probabilities that are counted together, from excluded), reservations,
                 promised (mean), kept, kept_part, lower and upper (interval of kept_part),
@@ -100,13 +103,28 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     let past = arguments.records.past.past()?;
     let cluster = site()?.cluster;
     let genuine = Genuine::at(&Installation::configured());
-    let mut found = EndedReservations::default();
-    let note = arguments.records.read(&cluster, past, whose, &genuine, |record, partition| found.add(record, partition))?;
+    let mut found = ReportedReservations::default();
+    let note = arguments.records.read(&cluster, past, whose, &genuine, |record, partition| found.add_ended(record, partition))?;
     if let Some(note) = note {
         output::warn(&note);
     }
-    let (rows, all) = tally::rows(found.reservations());
-    Ok(Report { cluster, since: past.since.0, until: past.until.0, confidence: CONFIDENCE, withdrawn: found.withdrawn(), rows, all })
+    let now = past.until;
+    match controller::jobs() {
+        Ok(queued) => {
+            let is_meant = |job: &&QueuedJob| {
+                genuine.believes_queued(job) && whose.means_user(job.user_id) && whose.means_account(job.account.as_deref())
+            };
+            for job in queued.iter().filter(is_meant) {
+                if let Some(partition) = arguments.records.past.wanted(job.partition.as_deref()) {
+                    found.add_queued(job, partition, now);
+                }
+            }
+        }
+        Err(error) => output::warn(&format!("{error}; nothing is known here of jobs in the queue")),
+    }
+    let (rows, all) = tally::rows(found.decided(now));
+    let withdrawn = found.withdrawn(now);
+    Ok(Report { cluster, since: past.since.0, until: now.0, confidence: CONFIDENCE, withdrawn, rows, all })
 }
 
 impl Report {

@@ -22,12 +22,12 @@ pub(super) enum State {
 
 impl State {
     /// The state of a job that has not ended. `program_begins` is when the program of a job that
-    /// has its nodes begins, `None` for a job that waits.
-    pub(super) fn of(reserved: UnixTime, begin: Option<UnixTime>, program_begins: Option<UnixTime>, now: UnixTime) -> Self {
+    /// has its nodes begins, `None` for a job that waits, and has missed its time by now or not.
+    pub(super) fn of(is_missed: bool, begin: Option<UnixTime>, program_begins: Option<UnixTime>, now: UnixTime) -> Self {
         match program_begins {
             Some(program_begins) if now < program_begins => Self::Early,
             Some(_) => Self::Running,
-            None if now > reserved => Self::Missed,
+            None if is_missed => Self::Missed,
             None if begin.is_some_and(|begin| begin > now) => Self::Deferred,
             None => Self::Waiting,
         }
@@ -45,8 +45,8 @@ mod tests {
 
     #[test]
     fn a_reservation_goes_from_deferred_to_running_or_is_missed() {
-        let (begin, reserved) = (Some(UnixTime(100)), UnixTime(200));
-        let state = |program_begins: Option<i64>, now| State::of(reserved, begin, program_begins.map(UnixTime), UnixTime(now));
+        let begin = Some(UnixTime(100));
+        let state = |program_begins: Option<i64>, now| State::of(now > 200, begin, program_begins.map(UnixTime), UnixTime(now));
         assert_eq!(
             (state(None, 50), state(None, 150), state(None, 200), state(None, 201)),
             (State::Deferred, State::Waiting, State::Waiting, State::Missed)

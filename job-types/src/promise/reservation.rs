@@ -1,6 +1,7 @@
 //! A virtual reservation: a job is to have its nodes at a time.
 
 use super::PromiseState;
+use crate::job::Ending;
 use crate::options::{EarlyStart, IfMissed};
 use crate::record::Record;
 use crate::size::Size;
@@ -85,10 +86,10 @@ impl PromisedReservation {
         self.own_limit.or_else(from_written)
     }
 
-    /// What has become of it ([`state_of_reservation`]).
+    /// What a run of its job, as seen at `now`, has made of it ([`ReservedRun::state`]).
     #[must_use]
-    pub fn state(&self, started: Option<UnixTime>, ended: Option<UnixTime>, now: UnixTime) -> PromiseState {
-        state_of_reservation(self.at, started, ended, now)
+    pub fn state(&self, run: &ReservedRun, now: UnixTime) -> Option<PromiseState> {
+        run.state(self.at, now)
     }
 }
 
@@ -100,17 +101,46 @@ pub fn wanted_probability(asked: Option<f64>, promised: f64) -> f64 {
     asked.map_or(promised, |asked| asked.min(promised))
 }
 
-/// What has become of a reservation for a time: it is kept if the job had its nodes by then, to the
-/// second. `started` and `ended` are those of the job, `None` where it has not. A job that left the
-/// queue before its time without a start has withdrawn.
-#[must_use]
-pub fn state_of_reservation(at: UnixTime, started: Option<UnixTime>, ended: Option<UnixTime>, now: UnixTime) -> PromiseState {
-    match started {
-        Some(started) if started <= at => PromiseState::Kept,
-        Some(_) => PromiseState::Missed,
-        None if ended.unwrap_or(now) > at => PromiseState::Missed,
-        None if ended.is_some() => PromiseState::Withdrawn,
-        None => PromiseState::Open,
+/// One run of a job that has a reservation: from when it came into the queue, with its submission
+/// or with a requeue, to its end. slurmctld gives a job that it puts back into the queue another
+/// time of submission, and slurmdbd keeps a record of each run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReservedRun {
+    /// When it came into the queue.
+    pub submitted: UnixTime,
+    /// When it got its nodes; `None` if it has not.
+    pub started: Option<UnixTime>,
+    /// When it ended, and how, where that is known; `None` if it has not.
+    pub ended: Option<(UnixTime, Option<Ending>)>,
+}
+
+impl ReservedRun {
+    /// What the run, as seen at `now`, says of its job's reservation for a time; `None` where it
+    /// came into the queue by a requeue after that time, so that another run decides. What several
+    /// runs of a job say together tells [`PromiseState::beside`].
+    ///
+    /// - **Kept**: the run had its nodes at the reserved time, to the second; or it had them for as
+    ///   long as its program ran, which came to its end before that time by itself, by an error or
+    ///   at its time limit.
+    /// - **Missed**: it was in the queue at that time and waited.
+    /// - **Withdrawn**: it was cancelled before that time, or left the queue otherwise without a
+    ///   start.
+    /// - **Open**: the time is to come; or the run was interrupted before it (requeued, preempted,
+    ///   or lost with a node), so that the run that follows decides.
+    #[must_use]
+    pub fn state(&self, at: UnixTime, now: UnixTime) -> Option<PromiseState> {
+        if self.submitted > at {
+            return None;
+        }
+        let until = self.ended.map_or(now, |(end, _)| end);
+        Some(match (self.started, self.ended) {
+            (Some(started), _) if started > at => PromiseState::Missed,
+            (Some(_), _) if until >= at => PromiseState::Kept,
+            (None, _) if until > at => PromiseState::Missed,
+            (_, None | Some((_, None | Some(Ending::Interrupted)))) => PromiseState::Open,
+            (None, Some(_)) | (Some(_), Some((_, Some(Ending::Cancelled)))) => PromiseState::Withdrawn,
+            (Some(_), Some(_)) => PromiseState::Kept,
+        })
     }
 }
 
@@ -164,19 +194,69 @@ mod tests {
         assert_eq!(own(r#","limit_s":5400,"begin":8200,"own_limit_s":5400"#), Some(Seconds(5_400)));
     }
 
+    const LATER: UnixTime = UnixTime(50_000);
+
+    fn run(started: Option<i64>, ended: Option<(i64, Ending)>) -> ReservedRun {
+        let ended = ended.map(|(end, how)| (UnixTime(end), Some(how)));
+        ReservedRun { submitted: UnixTime(5), started: started.map(UnixTime), ended }
+    }
+
+    fn state(run: ReservedRun, now: UnixTime) -> PromiseState {
+        run.state(AT, now).unwrap()
+    }
+
     #[test]
     fn it_is_kept_by_a_start_until_the_very_second() {
-        let started_at = |started| state_of_reservation(AT, Some(UnixTime(started)), None, UnixTime(50_000));
+        let started_at = |started| state(run(Some(started), None), LATER);
         let found = (started_at(10), started_at(10_000), started_at(10_001));
         assert_eq!(found, (PromiseState::Kept, PromiseState::Kept, PromiseState::Missed));
     }
 
     #[test]
     fn without_a_start_it_is_open_or_withdrawn_until_its_time_and_missed_from_then_on() {
-        let later = UnixTime(50_000);
-        let in_queue = |now| state_of_reservation(AT, None, None, UnixTime(now));
+        let in_queue = |now| state(run(None, None), UnixTime(now));
         assert_eq!((in_queue(10_000), in_queue(10_001)), (PromiseState::Open, PromiseState::Missed));
-        let left_at = |ended| state_of_reservation(AT, None, Some(UnixTime(ended)), later);
+        let left_at = |ended| state(run(None, Some((ended, Ending::Cancelled))), LATER);
         assert_eq!((left_at(10_000), left_at(10_001)), (PromiseState::Withdrawn, PromiseState::Missed));
+    }
+
+    #[test]
+    fn a_job_that_has_its_nodes_early_has_kept_nothing_before_its_time() {
+        let at = |now| state(run(Some(9_000), None), UnixTime(now));
+        assert_eq!((at(9_999), at(10_000)), (PromiseState::Open, PromiseState::Kept));
+    }
+
+    #[test]
+    fn nodes_that_were_lost_before_the_time_keep_nothing_and_those_given_up_do() {
+        let ended = |at, how| state(run(Some(9_000), Some((at, how))), LATER);
+        assert_eq!(ended(9_999, Ending::Interrupted), PromiseState::Open);
+        assert_eq!(ended(10_000, Ending::Interrupted), PromiseState::Kept, "they were there at the time");
+        for how in [Ending::Completed, Ending::Failed, Ending::TimedOut] {
+            assert_eq!(ended(9_999, how), PromiseState::Kept, "{how:?}");
+        }
+        assert_eq!(ended(9_999, Ending::Cancelled), PromiseState::Withdrawn);
+        assert_eq!(ended(10_001, Ending::Cancelled), PromiseState::Kept);
+    }
+
+    #[test]
+    fn what_was_put_into_the_queue_after_the_time_says_nothing_of_it() {
+        for (started, ended) in [(None, None), (Some(10_020), None), (Some(10_020), Some((UnixTime(10_100), Some(Ending::Completed))))] {
+            let requeued = ReservedRun { submitted: UnixTime(10_010), started: started.map(UnixTime), ended };
+            assert_eq!(requeued.state(AT, LATER), None);
+        }
+    }
+
+    #[test]
+    fn of_several_runs_the_one_that_had_or_wanted_the_nodes_at_the_time_decides() {
+        let early = state(run(Some(9_000), Some((9_500, Ending::Interrupted))), LATER);
+        let again = |started, ended| state(ReservedRun { submitted: UnixTime(9_501), ..run(started, ended) }, LATER);
+        let late = again(Some(10_051), Some((11_000, Ending::Completed)));
+        let in_time = again(Some(9_900), Some((10_001, Ending::Interrupted)));
+        let cancelled = again(None, Some((9_600, Ending::Cancelled)));
+        for (other, expected) in [(late, PromiseState::Missed), (in_time, PromiseState::Kept), (cancelled, PromiseState::Withdrawn)] {
+            assert_eq!((early.beside(other), other.beside(early)), (expected, expected));
+        }
+        // Nobody ran it again.
+        assert_eq!((early.once_all_is_told(AT, AT), early.once_all_is_told(AT, LATER)), (PromiseState::Open, PromiseState::Missed));
     }
 }

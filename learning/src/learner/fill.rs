@@ -118,7 +118,7 @@ impl Learner {
         let mut tasks_of: HashMap<RunId, u32> = HashMap::new();
         for run in live {
             let job = self.indexed(&run.job);
-            self.hold_to_its_promise(&run, &job, now);
+            self.hold_to_its_promise(&run, &job);
             let is_eligible = is_settled(&job) || (!run.is_held && job.submitted().eligible <= now);
             if !is_eligible || !is_sound(&job) {
                 continue;

@@ -1,64 +1,57 @@
-//! What became of a virtual reservation, as the job's record and its times tell it.
+//! What became of a virtual reservation, as the job's record and its runs tell it.
 
-use job_types::promise::{Promise, PromisedReservation, state_of_reservation};
+use job_types::promise::{Promise, PromiseState, PromisedReservation, ReservedRun};
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 
-/// What became of a virtual reservation.
+/// What a run of a job says of its virtual reservation, or what all of them say together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PromiseOutcome {
     /// The probability that was wanted, 0 to 1.
     pub wanted: f64,
-    /// How far ahead the reserved time was when it was given.
-    pub ahead: Seconds,
-    /// Whether the job had its nodes by then.
-    pub is_kept: bool,
+    /// When the reservation was given. All runs of a requeued job have one reservation.
+    pub given: UnixTime,
+    /// The reserved time.
+    pub at: UnixTime,
+    /// What has become of it.
+    pub state: PromiseState,
 }
 
 impl PromiseOutcome {
-    /// The outcome for a job that has ended, by its `admin_comment`; `None` where it had no
-    /// reservation, or left the queue before its time without having started.
+    /// Reads the outcome for a run that has ended from its `admin_comment`; `None` where its job
+    /// had no reservation, or where another run decides.
     #[must_use]
-    pub fn read(admin_comment: &str, start: Option<UnixTime>, end: UnixTime) -> Option<PromiseOutcome> {
-        let (wanted, PromisedReservation { given_at, at, .. }) = promised(admin_comment)?;
-        PromiseOutcome::of(wanted, given_at, at, start, end)
+    pub fn read(admin_comment: &str, run: &ReservedRun) -> Option<PromiseOutcome> {
+        let reservation = Promise::read(admin_comment)?.reservation()?;
+        let end = run.ended.map_or(reservation.at, |(end, _)| end);
+        PromiseOutcome::of(&reservation, run, end)
     }
 
-    /// The outcome for a job that waits or runs at `now`, by its `admin_comment`; `None` before its
-    /// time has passed.
+    /// Reads the outcome for a run that waits or runs at `now` from its `admin_comment`; `None`
+    /// until its reserved time has passed.
     #[must_use]
-    pub fn read_live(admin_comment: &str, start: Option<UnixTime>, now: UnixTime) -> Option<PromiseOutcome> {
-        let (wanted, PromisedReservation { given_at, at, .. }) = promised(admin_comment)?;
-        PromiseOutcome::of_live(wanted, given_at, at, start, now)
+    pub fn read_live(admin_comment: &str, run: &ReservedRun, now: UnixTime) -> Option<PromiseOutcome> {
+        let reservation = Promise::read(admin_comment)?.reservation()?;
+        if now > reservation.at { PromiseOutcome::of(&reservation, run, now) } else { None }
     }
 
-    /// The outcome of a reservation that was given at a time for a job that started, or left the
-    /// queue, at others.
-    #[must_use]
-    pub fn of(wanted: f64, given: UnixTime, at: UnixTime, start: Option<UnixTime>, end: UnixTime) -> Option<PromiseOutcome> {
-        let is_kept = state_of_reservation(at, start, Some(end), end).is_kept()?;
-        Some(PromiseOutcome { wanted, ahead: at - given, is_kept })
+    /// The outcome of a reservation for one run of its job, as seen at `now`.
+    fn of(reservation: &PromisedReservation, run: &ReservedRun, now: UnixTime) -> Option<PromiseOutcome> {
+        let PromisedReservation { given_at, at, .. } = *reservation;
+        Some(PromiseOutcome { wanted: reservation.wanted()?, given: given_at, at, state: reservation.state(run, now)? })
     }
 
-    /// Returns the outcome for a job that waits or runs at `now`. Until its reserved time has
-    /// passed the outcome counts as open, although a job that has its nodes will keep its promise:
-    /// it would be learnt before the misses of the same time, and promises would look better kept
-    /// than they are.
+    /// How far ahead the reserved time was when it was given.
     #[must_use]
-    pub fn of_live(wanted: f64, given: UnixTime, at: UnixTime, start: Option<UnixTime>, now: UnixTime) -> Option<PromiseOutcome> {
-        if now > at { PromiseOutcome::of(wanted, given, at, start, now) } else { None }
+    pub fn ahead(&self) -> Seconds {
+        self.at - self.given
     }
-}
-
-/// The reservation in a job's `admin_comment`, and the probability that was wanted of it.
-fn promised(admin_comment: &str) -> Option<(f64, PromisedReservation)> {
-    let reservation = Promise::read(admin_comment)?.reservation()?;
-    Some((reservation.wanted()?, reservation))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use job_types::job::Ending;
 
     fn comment(mode: &str) -> String {
         format!(
@@ -68,25 +61,31 @@ mod tests {
         )
     }
 
+    fn run(start: Option<i64>, ended: Option<(i64, Ending)>) -> ReservedRun {
+        let ended = ended.map(|(end, how)| (UnixTime(end), Some(how)));
+        ReservedRun { submitted: UnixTime(1_000), started: start.map(UnixTime), ended }
+    }
+
     #[test]
     fn what_became_of_a_reservation_is_read_from_the_jobs_record() {
-        let read = |mode, start: Option<i64>, end| PromiseOutcome::read(&comment(mode), start.map(UnixTime), UnixTime(end));
-        let outcome = |is_kept| Some(PromiseOutcome { wanted: 0.9, ahead: Seconds(7_200), is_kept });
-        assert_eq!(read("enforce", Some(8_200), 9_000), outcome(true));
-        assert_eq!(read("enforce", Some(8_201), 9_000), outcome(false));
-        assert_eq!(read("enforce", None, 8_201), outcome(false), "cancelled after its time");
-        assert_eq!(read("enforce", None, 8_200), None, "cancelled before its time");
-        assert_eq!(read("advise", Some(8_200), 9_000), None, "nothing was promised");
+        let read = |mode, start, end, how| PromiseOutcome::read(&comment(mode), &run(start, Some((end, how))));
+        let outcome = |state| Some(PromiseOutcome { wanted: 0.9, given: UnixTime(1_000), at: UnixTime(8_200), state });
+        assert_eq!(read("enforce", Some(8_200), 9_000, Ending::Completed), outcome(PromiseState::Kept));
+        assert_eq!(read("enforce", Some(8_201), 9_000, Ending::Completed), outcome(PromiseState::Missed));
+        assert_eq!(read("enforce", Some(8_000), 8_100, Ending::Interrupted), outcome(PromiseState::Open));
+        assert_eq!(read("enforce", None, 8_200, Ending::Cancelled), outcome(PromiseState::Withdrawn));
+        assert_eq!(read("advise", Some(8_200), 9_000, Ending::Completed), None, "nothing was promised");
+        assert_eq!(outcome(PromiseState::Kept).map(|outcome| outcome.ahead()), Some(Seconds(7_200)));
     }
 
     #[test]
     fn the_outcome_is_known_as_soon_as_the_time_has_passed_and_not_before() {
-        let read = |start: Option<i64>, now| PromiseOutcome::read_live(&comment("enforce"), start.map(UnixTime), UnixTime(now));
-        let is_kept = |start, now| read(start, now).map(|outcome| outcome.is_kept);
-        assert_eq!((is_kept(None, 8_200), is_kept(Some(8_000), 8_200)), (None, None));
+        let read = |start, now| PromiseOutcome::read_live(&comment("enforce"), &run(start, None), UnixTime(now));
+        let state = |start, now| read(start, now).map(|outcome| outcome.state);
+        assert_eq!((state(None, 8_200), state(Some(8_000), 8_200)), (None, None));
         assert_eq!(
-            (is_kept(None, 8_201), is_kept(Some(8_000), 8_201), is_kept(Some(8_201), 8_300)),
-            (Some(false), Some(true), Some(false))
+            (state(None, 8_201), state(Some(8_000), 8_201), state(Some(8_201), 8_300)),
+            (Some(PromiseState::Missed), Some(PromiseState::Kept), Some(PromiseState::Missed))
         );
     }
 }

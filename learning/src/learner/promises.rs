@@ -1,16 +1,16 @@
 //! Virtual reservations and deadlines that were promised, held against what became of them.
 
 use super::deadlines::Deadlines;
-use super::{AdmissionOutcome, DeadlineLearner, DeadlineOutcome, PromiseOutcome, RunId};
+use super::{AdmissionOutcome, DeadlineLearner, DeadlineOutcome, PromiseOutcome, ReservedTimes, RunId};
 use job_types::job::EndedJob;
 use job_types::number::{JobId, PartitionIndex};
+use job_types::promise::PromiseState;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::levels::{Levels, nearest_knot};
 use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, classes};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 /// How far one outcome moves a level. Reservations are few beside waits, so that it is farther than
 /// for these.
@@ -28,34 +28,17 @@ const SUBMISSION: Seconds = Seconds(60);
 pub(super) struct Promises {
     levels: BTreeMap<(PartitionIndex, u8), Levels>,
     relaxed_at: UnixTime,
-    /// The runs of which the outcome of the reservation is known and the end is not, and when it
-    /// became known.
-    known: BTreeMap<RunId, UnixTime>,
+    /// The reservations of which something is known, each with its partition and its CPUs.
+    reservations: ReservedTimes<(PartitionIndex, u32)>,
     deadlines: Deadlines,
     /// What jobs with deadlines teach besides.
     of_deadlines: DeadlineLearner,
 }
 
 impl Promises {
-    /// What became of the reservation of a run that waits or runs at `now`; only the first time
-    /// counts.
-    pub(super) fn observe_live(&mut self, run: RunId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome, now: UnixTime) {
-        if let Entry::Vacant(entry) = self.known.entry(run) {
-            entry.insert(now);
-            self.observe_reservation(partition, cpus, outcome);
-        }
-    }
-
-    /// What became of the reservation of a run that has ended, or has left the queue.
-    pub(super) fn observe_ended(&mut self, run: RunId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
-        if self.known.remove(&run).is_none() {
-            self.observe_reservation(partition, cpus, outcome);
-        }
-    }
-
-    fn observe_reservation(&mut self, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
-        let PromiseOutcome { wanted, ahead, is_kept } = *outcome;
-        self.observe(partition, classes(PromiseKind::Reservation, cpus, ahead), wanted, is_kept);
+    /// What a run of a job says of its reservation, which is learnt once its time has passed.
+    pub(super) fn observe_reservation(&mut self, job: JobId, partition: PartitionIndex, cpus: u32, outcome: &PromiseOutcome) {
+        self.reservations.observe(job, outcome, (partition, cpus));
     }
 
     /// What is known of the deadline of an admitted job, which is learnt once that has passed.
@@ -83,8 +66,12 @@ impl Promises {
         self.of_deadlines.histories().map(|(partition, history)| (partition, *history)).collect()
     }
 
-    /// Learns of the deadlines that have passed.
+    /// Learns of the reserved times and the deadlines that have passed.
     pub(super) fn settle(&mut self, now: UnixTime) {
+        for (outcome, (partition, cpus)) in self.reservations.due(now) {
+            let is_kept = outcome.state == PromiseState::Kept;
+            self.observe(partition, classes(PromiseKind::Reservation, cpus, outcome.ahead()), outcome.wanted, is_kept);
+        }
         for known in self.deadlines.due(now) {
             self.observe(known.partition, classes(PromiseKind::Deadline, known.cpus, known.ahead), known.wanted, known.is_kept);
             if let Some(promised) = known.promised {
@@ -114,8 +101,6 @@ impl Promises {
         }
         self.relaxed_at = now;
         self.levels.values_mut().for_each(|levels| levels.relax(1.0 - (-part).exp()));
-        // The end of some is never told; where it is after all, what counts twice is old by then.
-        self.known.retain(|_, since| now - *since <= FORGOTTEN_AFTER);
     }
 
     /// Returns the levels that the snapshot publishes.
@@ -132,35 +117,44 @@ impl Promises {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use job_types::promise::PromiseState;
+    use job_types::job::Ending;
+    use job_types::promise::ReservedRun;
     use predictor_core::forecasts::promise::level_to_ask;
 
     const PARTITION: PartitionIndex = PartitionIndex(0);
 
+    /// A reservation for 8,200 that was given at 4,600.
+    fn outcome(state: PromiseState) -> PromiseOutcome {
+        PromiseOutcome { wanted: 0.75, given: UnixTime(4_600), at: UnixTime(8_200), state }
+    }
+
     #[test]
-    fn an_outcome_that_was_known_before_the_end_counts_once() {
-        let outcome = PromiseOutcome { wanted: 0.75, ahead: Seconds(3_600), is_kept: false };
-        let run = |job| RunId { submitted: 1_000, job: JobId(job) };
-        let (mut early, mut late) = (Promises::default(), Promises::default());
-        for job in 0..3 {
-            for seen_at in [5_000, 5_030] {
-                early.observe_live(run(job), PARTITION, 4, &outcome, UnixTime(seen_at));
+    fn a_job_that_had_its_nodes_early_was_requeued_and_ran_late_is_learnt_once_as_missed() {
+        let learnt = |runs: &[PromiseState]| {
+            let mut promises = Promises::default();
+            for state in runs {
+                promises.observe_reservation(JobId(1), PARTITION, 4, &outcome(*state));
+                promises.settle(UnixTime(8_300));
             }
-            early.observe_ended(run(job), PARTITION, 4, &outcome);
-            late.observe_ended(run(job), PARTITION, 4, &outcome);
-        }
-        assert_eq!(early.published(), late.published());
-        assert!(early.known.is_empty());
+            promises.published()
+        };
+        let missed = learnt(&[PromiseState::Missed]);
+        assert_ne!(missed, []);
+        assert_eq!(learnt(&[PromiseState::Open, PromiseState::Missed, PromiseState::Missed]), missed);
     }
 
     #[test]
     fn promises_that_are_not_kept_raise_what_is_asked_until_they_are_forgotten() {
         let mut promises = Promises::default();
-        let outcome = |is_kept| PromiseOutcome { wanted: 0.75, ahead: Seconds(3_600), is_kept };
+        let mut job = 0..;
+        let mut learn = |promises: &mut Promises, state| {
+            promises.observe_reservation(JobId(job.next().unwrap()), PARTITION, 4, &outcome(state));
+            promises.settle(UnixTime(8_201));
+        };
         let asked = |promises: &Promises| promises.published().iter().map(|levels| levels.levels.corrected(0.75)).fold(0.0, f64::max);
-        (0..100).for_each(|_| promises.observe_reservation(PARTITION, 4, &outcome(true)));
+        (0..100).for_each(|_| learn(&mut promises, PromiseState::Kept));
         assert_eq!(asked(&promises), 0.75, "never less than is wanted");
-        (0..10).for_each(|_| promises.observe_reservation(PARTITION, 4, &outcome(false)));
+        (0..10).for_each(|_| learn(&mut promises, PromiseState::Missed));
         let raised = asked(&promises);
         assert!(raised > 0.85, "{raised}");
         promises.relax(UnixTime(1_000));
@@ -178,8 +172,10 @@ mod tests {
         let mut promises = Promises::default();
         for job in 0..400 {
             let start = UnixTime(if job % of == 0 { 8_201 } else { 8_000 });
-            let outcome = PromiseOutcome::read(comment, Some(start), UnixTime(9_000)).unwrap();
-            promises.observe_ended(RunId { submitted: 1_000, job: JobId(job) }, PARTITION, 4, &outcome);
+            let run =
+                ReservedRun { submitted: UnixTime(1_000), started: Some(start), ended: Some((UnixTime(9_000), Some(Ending::Completed))) };
+            promises.observe_reservation(JobId(job), PARTITION, 4, &PromiseOutcome::read(comment, &run).unwrap());
+            promises.settle(UnixTime(9_000));
         }
         let published = promises.published();
         let levels_of = |class| published.iter().find(|levels| levels.class == class).map(|levels| levels.levels);

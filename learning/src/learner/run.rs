@@ -31,7 +31,7 @@ pub struct Run<J> {
     pub job: J,
     /// The forecast of its wait that the submit filter gave, where the job carries a record of it.
     pub recorded_forecast: Option<RecordedForecast>,
-    /// What became of its virtual reservation, where it has one and that is known: it has ended, or
+    /// What it says of its job's virtual reservation, where that has one and the run has ended or
     /// the reserved time has passed.
     pub promise: Option<PromiseOutcome>,
     /// What has become of its deadline, where it was admitted with one.

@@ -22,6 +22,7 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use job_types::record::WaitSource;
+use job_types::time::UnixTime;
 use predictor_core::decisions::counters::Counted;
 use predictor_core::forecasts::reliability::{DECISION_LEVELS, PartitionScore};
 use prometheus_client::collector::Collector;
@@ -249,7 +250,8 @@ impl Metrics {
 
     /// Counts what became of the reservations and the deadlines of ended jobs.
     pub(crate) fn promises(&mut self, jobs: &[Ended]) {
-        self.promises.count(jobs.iter().map(|run| (&*run.job.submitted.partition, run.promise.as_ref())));
+        let runs = jobs.iter().map(|run| (run.id.job, &run.job.submitted.partition, run.promise.as_ref()));
+        self.promises.count(runs, UnixTime(now()));
         self.deadlines.count(jobs.iter().map(|run| (&*run.job.submitted.partition, run.admission.as_ref())));
     }
 
@@ -257,6 +259,8 @@ impl Metrics {
     pub(crate) fn queue(&mut self, cluster: &Cluster) {
         self.controller_ahead.set(cluster.controller_ahead.map_or(0, |ahead| ahead.0));
         self.promises.know(cluster.partitions.iter().map(|partition| &*partition.name));
+        let runs = cluster.jobs.iter().map(|job| (job.run.id.job, job.partition(), job.run.promise.as_ref()));
+        self.promises.count(runs, cluster.read_at);
         let admitted = cluster.jobs.iter().filter_map(|job| Some((&**job.partition(), job.run.tasks, job.run.admission.as_ref()?)));
         self.deadlines.set(cluster.partitions.iter().map(|partition| &*partition.name), admitted);
         let count = |has_nodes| {

@@ -1,6 +1,11 @@
 //! What is counted of virtual reservations that were kept and missed.
 
-use learning::PromiseOutcome;
+use std::sync::Arc;
+
+use job_types::number::JobId;
+use job_types::promise::PromiseState;
+use job_types::time::UnixTime;
+use learning::{PromiseOutcome, ReservedTimes};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -14,10 +19,12 @@ struct PromiseLabel {
     outcome: &'static str,
 }
 
-/// Counts what became of reservations, once each job has ended.
+/// Counts what became of reservations, once for each job and reserved time.
 #[derive(Debug, Default)]
 pub(crate) struct PromiseMetrics {
     promises: Family<PromiseLabel, Counter>,
+    /// What is known of each, with its partition.
+    known: ReservedTimes<Arc<str>>,
     named: NamedPartitions,
 }
 
@@ -26,7 +33,7 @@ impl PromiseMetrics {
         let metrics = Self::default();
         registry.register(
             "promises",
-            "Virtual reservations of jobs that have ended, by whether they had their nodes in time",
+            "Virtual reservations whose time has passed, by whether the job had its nodes then",
             metrics.promises.clone(),
         );
         metrics
@@ -39,14 +46,17 @@ impl PromiseMetrics {
         }
     }
 
-    /// Counts the reservations of jobs that have ended, each of which is told once, with its
-    /// partition.
-    pub(crate) fn count<'a>(&mut self, ended: impl Iterator<Item = (&'a str, Option<&'a PromiseOutcome>)>) {
-        for (partition, promise) in ended {
-            let Some(promise) = promise else { continue };
-            let partition = self.label(partition);
-            let outcome = if promise.is_kept { "kept" } else { "missed" };
-            self.promises.get_or_create(&PromiseLabel { partition, outcome }).inc();
+    /// Counts the reservations whose time has passed until `now`, by all that was told of them so
+    /// far and these runs, each with its partition.
+    pub(crate) fn count<'a>(&mut self, runs: impl Iterator<Item = (JobId, &'a Arc<str>, Option<&'a PromiseOutcome>)>, now: UnixTime) {
+        for (job, partition, promise) in runs {
+            if let Some(promise) = promise {
+                self.known.observe(job, promise, Arc::clone(partition));
+            }
+        }
+        for (outcome, partition) in self.known.due(now) {
+            let partition = self.label(&partition);
+            self.promises.get_or_create(&PromiseLabel { partition, outcome: outcome.state.name() }).inc();
         }
     }
 
@@ -54,7 +64,7 @@ impl PromiseMetrics {
     /// made of them.
     fn label(&mut self, partition: &str) -> String {
         let partition = self.named.label(partition);
-        for outcome in ["kept", "missed"] {
+        for outcome in [PromiseState::Kept, PromiseState::Missed].map(PromiseState::name) {
             let _at_zero = self.promises.get_or_create(&PromiseLabel { partition: partition.to_owned(), outcome });
         }
         partition.to_owned()
@@ -65,11 +75,19 @@ impl PromiseMetrics {
 mod tests {
     use super::*;
     use crate::metrics::named_partitions::MOST_PARTITIONS;
-    use job_types::time::Seconds;
     use prometheus_client::encoding::text;
 
-    fn outcome(is_kept: bool) -> PromiseOutcome {
-        PromiseOutcome { wanted: 0.9, ahead: Seconds(600), is_kept }
+    const AT: UnixTime = UnixTime(1_000);
+    const PASSED: UnixTime = UnixTime(1_001);
+
+    fn outcome(state: PromiseState) -> PromiseOutcome {
+        PromiseOutcome { wanted: 0.9, given: UnixTime(400), at: AT, state }
+    }
+
+    /// Tells the metrics a run of each of several jobs.
+    fn tell(metrics: &mut PromiseMetrics, runs: &[(u32, &str, PromiseState)]) {
+        let runs: Vec<_> = runs.iter().map(|(job, partition, state)| (JobId(*job), Arc::from(*partition), outcome(*state))).collect();
+        metrics.count(runs.iter().map(|(job, partition, outcome)| (*job, partition, Some(outcome))), PASSED);
     }
 
     fn served(registry: &Registry) -> String {
@@ -83,8 +101,8 @@ mod tests {
         let mut registry = Registry::default();
         let mut metrics = PromiseMetrics::registered(&mut registry);
         metrics.know(["batch", "idle"].into_iter());
-        let [kept, missed] = [true, false].map(outcome);
-        metrics.count([("batch", Some(&kept)), ("batch", None), ("batch", Some(&kept)), ("long", Some(&missed))].into_iter());
+        let [kept, missed] = [PromiseState::Kept, PromiseState::Missed];
+        tell(&mut metrics, &[(1, "batch", kept), (2, "batch", kept), (3, "long", missed)]);
         let page = served(&registry);
         for line in [
             "promises_total{partition=\"batch\",outcome=\"kept\"} 2",
@@ -98,12 +116,25 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_had_its_nodes_early_was_requeued_and_ran_late_counts_once_as_missed() {
+        let mut registry = Registry::default();
+        let mut metrics = PromiseMetrics::registered(&mut registry);
+        for state in [PromiseState::Open, PromiseState::Missed, PromiseState::Missed] {
+            tell(&mut metrics, &[(1, "batch", state)]);
+        }
+        let page = served(&registry);
+        for line in ["outcome=\"kept\"} 0", "outcome=\"missed\"} 1"] {
+            assert!(page.contains(&format!("promises_total{{partition=\"batch\",{line}")), "{page}");
+        }
+    }
+
+    #[test]
     fn partitions_beyond_the_most_are_counted_together() {
         let mut registry = Registry::default();
         let mut metrics = PromiseMetrics::registered(&mut registry);
-        let names: Vec<String> = (0..150).map(|number| format!("p{number}")).collect();
-        let kept = outcome(true);
-        metrics.count(names.iter().chain(&names[..1]).map(|name| (name.as_str(), Some(&kept))));
+        for job in 0..151 {
+            tell(&mut metrics, &[(job, &format!("p{}", job % 150), PromiseState::Kept)]);
+        }
         let page = served(&registry);
         assert!(page.contains("partition=\"other partitions\",outcome=\"kept\"} 50"), "{page}");
         assert!(page.contains("partition=\"p0\",outcome=\"kept\"} 2"), "{page}");

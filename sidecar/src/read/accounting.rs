@@ -348,7 +348,7 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
             end: UnixTime(record.ended),
             suspended: Seconds(record.suspended_seconds) + held.time,
         },
-        promise: comment.as_deref().and_then(|comment| PromiseOutcome::read(comment, record.started.map(UnixTime), UnixTime(record.ended))),
+        promise: comment.as_deref().and_then(|comment| PromiseOutcome::read(comment, &record.reserved_run())),
         admission: comment.as_deref().and_then(|comment| AdmissionOutcome::read(comment, UnixTime(record.ended), record.state.ending())),
         recorded_forecast: comment.as_deref().and_then(|comment| RecordedForecast::read(comment, eligible)),
         is_interrupted: record.state.is_interruption() || held.ends_with_the_job,

@@ -1,5 +1,7 @@
 //! What became of a job.
 
+use job_types::job::Ending;
+use job_types::promise::{PromiseState, ReservedRun};
 use job_types::time::{Seconds, UnixTime};
 
 /// What became of a job. Moments are on the clock of the workload.
@@ -24,6 +26,19 @@ pub struct Record {
     pub processors: u32,
     /// How long the job waited on its nodes for its reserved time before it ran.
     pub held: Seconds,
+}
+
+impl Record {
+    /// The run, as far as a reservation of its job is about it. Jobs of a log come to their ends by
+    /// themselves.
+    pub(crate) fn reserved_run(&self) -> ReservedRun {
+        ReservedRun { submitted: self.submit, started: Some(self.start), ended: Some((self.end, Some(Ending::Completed))) }
+    }
+
+    /// Whether a reservation of the job for a time was kept.
+    pub(crate) fn has_kept(&self, at: UnixTime) -> bool {
+        self.reserved_run().state(at, self.end) == Some(PromiseState::Kept)
+    }
 }
 
 #[cfg(test)]

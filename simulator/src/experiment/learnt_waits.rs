@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{JobId, PartitionIndex};
 use job_types::policy::Policy;
+use job_types::promise::ReservedRun;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::training::Training;
@@ -56,6 +57,13 @@ pub(super) struct ReservationGiven {
     pub(super) own_limit: Seconds,
 }
 
+impl ReservationGiven {
+    /// What a run says of it, as the daemon reads it out of the record of a job.
+    fn outcome(&self, run: &ReservedRun, now: UnixTime) -> Option<PromiseOutcome> {
+        Some(PromiseOutcome { wanted: self.wanted, given: self.given, at: self.at, state: run.state(self.at, now)? })
+    }
+}
+
 impl OpenJob {
     fn limit(&self) -> Seconds {
         self.job.estimate
@@ -98,8 +106,8 @@ impl OpenJob {
     /// The run while it waits or goes on.
     fn live(&self, index: JobIndex, now: UnixTime) -> Run<NamedJob<'_>> {
         let waiting = NamedJob::Waiting(self.submitted());
-        let outcome = |ReservationGiven { wanted, given, at, .. }| PromiseOutcome::of_live(wanted, given, at, self.start, now);
-        let promise = self.reservation.and_then(outcome);
+        let reserved = ReservedRun { submitted: self.job.submit, started: self.start, ended: None };
+        let promise = self.reservation.filter(|given| now > given.at).and_then(|given| given.outcome(&reserved, now));
         Run { promise, ..self.run(index, self.start.map_or(waiting, |start| waiting.started(start, None))) }
     }
 }
@@ -323,8 +331,7 @@ impl LearntWaits {
         if let Some(open) = self.open.remove(&index) {
             let (submitted, start) = (open.submitted(), open.start);
             let job = EndedJob { submitted, allocated: None, start, end: record.end, suspended: record.held };
-            let outcome = |ReservationGiven { wanted, given, at, .. }| PromiseOutcome::of(wanted, given, at, start, record.end);
-            let promise = open.reservation.and_then(outcome);
+            let promise = open.reservation.and_then(|given| given.outcome(&record.reserved_run(), record.end));
             self.learner.ended(&Run { promise, ..open.run(index, job) });
         }
     }

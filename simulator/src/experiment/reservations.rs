@@ -333,7 +333,7 @@ pub fn reservations(
 fn outcome_of<'a>(asked: impl IntoIterator<Item = &'a (Answer, Record)>) -> Reservations {
     let mut requested = 0;
     let given = asked.into_iter().inspect(|_| requested += 1);
-    let given = given.filter_map(|(asked, record)| Some(GivenReservation::of(asked.at, asked.answer.ok()?, [record.start], [record])));
+    let given = given.filter_map(|(asked, record)| Some(GivenReservation::of(asked.at, asked.answer.ok()?, [record])));
     let given: Vec<GivenReservation> = given.collect();
     Reservations::of(requested, &given)
 }

@@ -1,6 +1,8 @@
 //! Records of ended jobs, from slurmdbd.
 
 use job_types::number::{JobId, QosId, UserId};
+use job_types::promise::ReservedRun;
+use job_types::time::UnixTime;
 use job_types::tres;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -104,6 +106,16 @@ pub struct EndedJobRecord<'a> {
     pub state: JobState,
     /// The administrator's comment, where decisions about the job are recorded.
     pub admin_comment: Option<Cow<'a, str>>,
+}
+
+impl EndedJobRecord<'_> {
+    /// The run, as far as a virtual reservation of its job is about it. A record without a time of
+    /// submission counts as that of the job's first run.
+    #[must_use]
+    pub fn reserved_run(&self) -> ReservedRun {
+        let submitted = UnixTime(self.submitted.unwrap_or_default());
+        ReservedRun { submitted, started: self.started.map(UnixTime), ended: Some((UnixTime(self.ended), self.state.ending())) }
+    }
 }
 
 impl AccountingConnection {

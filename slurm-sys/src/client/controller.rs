@@ -1,6 +1,8 @@
 //! The queue, the nodes and the partitions as slurmctld has them now, and changes of its jobs.
 
 use job_types::number::{JobId, UserId};
+use job_types::promise::ReservedRun;
+use job_types::time::UnixTime;
 use job_types::tres;
 use serde::{Deserialize, Serialize};
 use std::ffi::c_int;
@@ -115,6 +117,20 @@ pub struct QueuedJob {
     /// Inclusive ranges of places in slurmctld's node table: the nodes that the job asks for by
     /// name (`--nodelist`), while it waits.
     pub required_node_ranges: Vec<(usize, usize)>,
+}
+
+impl QueuedJob {
+    /// The run that goes on, or has just ended, as far as a virtual reservation of the job is about
+    /// it. One without a time of submission counts as the job's first.
+    #[must_use]
+    pub fn reserved_run(&self) -> ReservedRun {
+        let waits = matches!(self.state, JobState::Pending | JobState::Requeued) && self.ended.is_none();
+        ReservedRun {
+            submitted: UnixTime(self.submitted.unwrap_or_default()),
+            started: self.started.filter(|_| !waits).map(UnixTime),
+            ended: self.ended.map(|end| (UnixTime(end), self.state.ending())),
+        }
+    }
 }
 
 /// What a node is up to.

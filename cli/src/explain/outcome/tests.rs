@@ -1,5 +1,6 @@
 use job_types::job::Ending;
 use job_types::number::{JobId, UserId};
+use job_types::promise::ReservedRun;
 use job_types::record::{AskedFor, Changed, Written};
 
 use super::*;
@@ -53,6 +54,7 @@ pub(in crate::explain) fn job() -> Job {
         ending: Some(Ending::Completed),
         suspended_s: 0,
         runs: Some(1),
+        earlier_runs: Vec::new(),
         admin_comment: None,
         is_believed: true,
     }
@@ -105,6 +107,22 @@ fn a_reservation_is_kept_by_a_start_at_or_before_its_time() {
     assert_eq!([kept(11_500), kept(12_000), kept(12_001)], [Some(true), Some(true), Some(false)]);
     let waits = |now| outcome(&pending(), &reserved(), now).reservation_kept;
     assert_eq!((waits(12_000), waits(12_001)), (None, Some(false)));
+}
+
+#[test]
+fn a_reservation_of_a_job_that_was_requeued_is_kept_by_the_run_that_had_the_nodes_at_its_time() {
+    let early = ReservedRun {
+        submitted: UnixTime(10_000),
+        started: Some(UnixTime(11_500)),
+        ended: Some((UnixTime(11_700), Some(Ending::Interrupted))),
+    };
+    let kept = |started| {
+        let again = Job { submitted: Some(11_701), started: Some(started), ended: Some(13_000), runs: Some(2), ..job() };
+        outcome(&Job { earlier_runs: vec![early], ..again }, &reserved(), 20_000).reservation_kept
+    };
+    assert_eq!([kept(11_900), kept(12_051)], [Some(true), Some(false)]);
+    let requeued_later = Job { submitted: Some(12_100), ..pending() };
+    assert_eq!(outcome(&requeued_later, &reserved(), 20_000).reservation_kept, None, "another run decides");
 }
 
 #[test]

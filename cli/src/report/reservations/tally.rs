@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::EndedReservation;
+use super::record::ReportedReservation;
 use crate::report::class::rounded;
 use crate::report::kept::{DecidedPromise, KeptPromises, by_partition_and_class};
 
@@ -18,7 +18,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    fn of(kept: KeptPromises, reservations: &[&EndedReservation]) -> Self {
+    fn of(kept: KeptPromises, reservations: &[&ReportedReservation]) -> Self {
         let node_hours = |seconds: i64| seconds as f64 / 3_600.0;
         let required = node_hours(reservations.iter().map(|reservation| reservation.required_node_seconds).sum());
         let used = node_hours(reservations.iter().map(|reservation| reservation.used_node_seconds).sum());
@@ -32,35 +32,26 @@ impl Row {
     }
 }
 
-/// Counts reservations by partition and class, in this order; and those of all partitions together
+/// Counts reservations, each with whether it was kept, by partition and class, in this order; and those of all partitions together
 /// by class.
-pub(super) fn rows<'a>(reservations: impl Iterator<Item = &'a EndedReservation>) -> (Vec<Row>, Vec<Row>) {
-    let decided = reservations.map(|reservation| {
-        let EndedReservation { partition, promised, kept, .. } = reservation;
-        (DecidedPromise { partition, promised: *promised, is_kept: *kept == Some(true) }, reservation)
+pub(super) fn rows<'a>(reservations: impl Iterator<Item = (&'a ReportedReservation, bool)>) -> (Vec<Row>, Vec<Row>) {
+    let decided = reservations.map(|(reservation, is_kept)| {
+        let ReportedReservation { partition, promised, .. } = reservation;
+        (DecidedPromise { partition, promised: *promised, is_kept }, reservation)
     });
     by_partition_and_class(decided).map(|(kept, group)| Row::of(kept, &group)).partition(|row| row.kept.partition.is_some())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::test_reservation;
     use super::*;
-
-    fn reservation(partition: &str, promised: f64, kept: bool) -> EndedReservation {
-        EndedReservation {
-            partition: partition.to_owned(),
-            promised,
-            kept: Some(kept),
-            required_node_seconds: 3_600,
-            used_node_seconds: 5_400,
-        }
-    }
 
     #[test]
     fn rows_are_by_partition_and_probability_and_once_for_all() {
-        let every =
-            [reservation("b", 0.96, true), reservation("a", 0.5, false), reservation("b", 0.98, false), reservation("a", 0.99, true)];
-        let (by_partition, all) = rows(every.iter());
+        let every = [("b", 0.96, true), ("a", 0.5, false), ("b", 0.98, false), ("a", 0.99, true)];
+        let every = every.map(|(partition, promised, kept)| (test_reservation(partition, promised), kept));
+        let (by_partition, all) = rows(every.iter().map(|(reservation, kept)| (reservation, *kept)));
         let found: Vec<_> = by_partition
             .iter()
             .map(|row| (row.kept.partition.as_deref().unwrap(), row.kept.class.from, row.reservations, row.kept.kept))

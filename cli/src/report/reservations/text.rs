@@ -13,9 +13,9 @@ use crate::report::kept::promised_and_kept;
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
     lines.line("cluster", &report.cluster);
-    lines.line("jobs ended", format!("{} to {}", moment(UnixTime(report.since)), moment(UnixTime(report.until))));
+    lines.line("jobs ended", format!("{} to {}, and those in the queue", moment(UnixTime(report.since)), moment(UnixTime(report.until))));
     if report.withdrawn > 0 {
-        lines.line("withdrawn", format!("{}: cancelled before the time without a start, and not counted", count(report.withdrawn)));
+        lines.line("withdrawn", format!("{}: cancelled before the time, and not counted", count(report.withdrawn)));
     }
     if report.is_empty() {
         lines.plain("no reservations");

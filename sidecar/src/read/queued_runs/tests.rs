@@ -3,9 +3,10 @@ use std::sync::Arc;
 
 use job_types::job::{Job, WaitingJob};
 use job_types::number::{JobId, UserId};
+use job_types::promise::PromiseState;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use learning::{PromiseOutcome, RunId};
+use learning::RunId;
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
@@ -231,16 +232,21 @@ fn a_job_that_waits_on_its_nodes_for_its_reserved_time_does_not_run_meanwhile() 
 }
 
 #[test]
-fn what_was_promised_counts_once_its_time_has_passed_or_the_job_has_ended() {
-    let outcome = |is_kept| Some(PromiseOutcome { wanted: 0.9, ahead: Seconds(50), is_kept });
+fn a_run_says_of_its_reservation_whether_the_nodes_were_there_at_the_time() {
     let of = |job: QueuedJob, reserved_at| QueuedJob { admin_comment: record(reserved_at, reserved_at), ..job };
-    assert_eq!(live_run(&of(pending(), NOW + 30)).unwrap().run.promise, None);
-    assert_eq!(live_run(&of(pending(), NOW - 50)).unwrap().run.promise, outcome(false));
-    assert_eq!(live_run(&of(started(JobState::Running), NOW - 50)).unwrap().run.promise, outcome(true));
-    assert_eq!(ended_run(&of(ended_job(JobState::Completed), NOW - 50)).unwrap().promise, outcome(true));
+    let live = |job, reserved_at| live_run(&of(job, reserved_at)).unwrap().run.promise.map(|promise| promise.state);
+    let ended = |job, reserved_at| ended_run(&of(job, reserved_at)).unwrap().promise.map(|promise| promise.state);
+    assert_eq!(live(pending(), NOW + 30), None);
+    assert_eq!(live(pending(), NOW - 50), Some(PromiseState::Missed));
+    assert_eq!(live(started(JobState::Running), NOW - 50), Some(PromiseState::Kept));
+    let requeued = QueuedJob { submitted: Some(NOW - 40), ..pending() };
+    assert_eq!(live(requeued, NOW - 50), None, "it was put back into the queue later");
+    assert_eq!(ended(ended_job(JobState::Completed), NOW - 50), Some(PromiseState::Kept));
+    let preempted = QueuedJob { ended: Some(NOW - 55), ..ended_job(JobState::Preempted) };
+    assert_eq!(ended(preempted, NOW - 50), Some(PromiseState::Open));
     let cancelled = QueuedJob { ended: Some(NOW - 20), ..job(1, JobState::Cancelled, 2) };
-    assert_eq!(ended_run(&of(cancelled.clone(), NOW - 50)).unwrap().promise, outcome(false));
-    assert_eq!(ended_run(&of(cancelled, NOW + 30)).unwrap().promise, None);
+    assert_eq!(ended(cancelled.clone(), NOW - 50), Some(PromiseState::Missed));
+    assert_eq!(ended(cancelled, NOW + 30), Some(PromiseState::Withdrawn));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use job_types::promise::{PromiseState, state_of_reservation};
 use job_types::time::{Seconds, UnixTime};
 
 use crate::engine::Record;
@@ -20,20 +19,13 @@ pub(super) struct GivenReservation {
 }
 
 impl GivenReservation {
-    /// Builds the outcome of a reservation for a time, with the probability that was forecast.
-    /// `starts` are the starts of its jobs that started; a joint reservation has several. `ran` are
-    /// the records of these jobs, the first of which is that of the requested program. Any job that
-    /// starts in time keeps the reservation.
-    pub(super) fn of<'a>(
-        at: UnixTime,
-        probability: f64,
-        starts: impl IntoIterator<Item = UnixTime>,
-        ran: impl IntoIterator<Item = &'a Record>,
-    ) -> Self {
-        let is_in_time = |start: UnixTime| state_of_reservation(at, Some(start), None, start) == PromiseState::Kept;
-        let mut given =
-            Self { at, probability, is_kept: starts.into_iter().any(is_in_time), required_processor_hours: 0.0, used_processor_hours: 0.0 };
+    /// Builds the outcome of a reservation for a time, with the probability that was forecast. `ran`
+    /// are the records of its jobs that started, the first of which is that of the requested
+    /// program; a joint reservation has several, and any of them that keeps it does.
+    pub(super) fn of<'a>(at: UnixTime, probability: f64, ran: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut given = Self { at, probability, is_kept: false, required_processor_hours: 0.0, used_processor_hours: 0.0 };
         for (place, record) in ran.into_iter().enumerate() {
+            given.is_kept |= record.has_kept(at);
             let hours = |time: Seconds| f64::from(record.processors) * time.0 as f64 / 3_600.0;
             if place == 0 {
                 given.required_processor_hours = hours(record.run_time());

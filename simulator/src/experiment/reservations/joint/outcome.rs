@@ -42,16 +42,18 @@ pub(super) struct Replayed {
 }
 
 impl Replayed {
-    /// What became of the jobs of a reservation that started.
-    fn ran<'a>(&'a self, given: &'a Given) -> impl Iterator<Item = &'a Record> {
-        let jobs = given.jobs.iter().zip(&given.starts).zip(&self.records);
-        jobs.filter_map(|((job, start), records)| start.and_then(|_| records.get((*job)? as usize)))
+    /// What became of the job of a reservation on a machine, if it started there.
+    fn ran_on(&self, given: &Given, machine: usize) -> Option<&Record> {
+        given.starts.get(machine).copied().flatten()?;
+        self.records.get(machine)?.get((*given.jobs.get(machine)?)? as usize)
     }
 
     /// What became of the reservations.
     pub(super) fn reservations(&self) -> JointReservations {
-        let outcome =
-            |given: &Given| GivenReservation::of(given.at, given.probability, given.starts.iter().copied().flatten(), self.ran(given));
+        let outcome = |given: &Given| {
+            let ran = (0..given.jobs.len()).filter_map(|machine| self.ran_on(given, machine));
+            GivenReservation::of(given.at, given.probability, ran)
+        };
         JointReservations {
             found: Reservations::of(self.asked, &self.given.iter().map(outcome).collect::<Vec<_>>()),
             on_several: self.given.iter().filter(|given| given.jobs.iter().flatten().count() > 1).count(),
@@ -62,7 +64,7 @@ impl Replayed {
     pub(super) fn dependence(&self) -> Dependence {
         let is_kept = |given: &Given, machine: usize| {
             given.jobs.get(machine)?.as_ref()?;
-            Some(given.starts.get(machine).copied().flatten().is_some_and(|start| start <= given.at))
+            Some(self.ran_on(given, machine).is_some_and(|record| record.has_kept(given.at)))
         };
         let pairs = self.given.iter().filter_map(|given| Some((is_kept(given, 0)?, is_kept(given, 1)?)));
         Dependence::of(&pairs.collect::<Vec<_>>())
@@ -119,7 +121,8 @@ mod tests {
         let found = found.found;
         assert_eq!((found.requested, found.accepted, found.kept), (3, 1, 1));
         assert_eq!((found.required_processor_hours, found.used_processor_hours, found.cost_ratio), (2.0, 4.0, Some(2.0)));
-        let late = Replayed { given: vec![given(0.8, [Some(101), Some(200)])], ..replayed };
+        let records = vec![vec![record(101, 3_701, 0)], vec![record(200, 3_800, 0)]];
+        let late = Replayed { given: vec![given(0.8, [Some(101), Some(200)])], records, ..replayed };
         assert_eq!(late.reservations().found.kept, 0);
     }
 
