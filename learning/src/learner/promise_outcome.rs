@@ -35,8 +35,10 @@ impl PromiseOutcome {
         if now > reservation.at { PromiseOutcome::of(&reservation, run, now) } else { None }
     }
 
-    /// The outcome of a reservation for one run of its job, as seen at `now`.
-    fn of(reservation: &PromisedReservation, run: &ReservedRun, now: UnixTime) -> Option<PromiseOutcome> {
+    /// The outcome of a reservation for one run of its job, as seen at `now`; `None` where another
+    /// run decides, or where the record says nothing of a probability.
+    #[must_use]
+    pub fn of(reservation: &PromisedReservation, run: &ReservedRun, now: UnixTime) -> Option<PromiseOutcome> {
         let PromisedReservation { given_at, at, .. } = *reservation;
         Some(PromiseOutcome { wanted: reservation.wanted()?, given: given_at, at, state: reservation.state(run, now)? })
     }

@@ -383,7 +383,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> an
     let options = ReservationOptions {
         share: share.unwrap_or(0.0),
         own_jobs: share.is_none().then_some(arguments.node_processors.get()),
-        wish: ReservationWish { every: arguments.every, probability, point: arguments.point.point() },
+        wish: ReservationWish { every: arguments.every, probability, names_probability: true, point: arguments.point.point() },
         method: method.method(),
         from: arguments.first_job(jobs.len()),
         to: arguments.to.map_or(jobs.len(), NonZeroUsize::get),

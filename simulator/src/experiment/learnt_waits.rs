@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use job_types::job::{EndedJob, WaitingJob};
 use job_types::number::{JobId, PartitionIndex};
 use job_types::policy::Policy;
-use job_types::promise::ReservedRun;
+use job_types::promise::{PromisedReservation, ReservedRun};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use learning::training::Training;
@@ -47,21 +47,10 @@ struct OpenJob {
 /// A reservation as the record of a job has it.
 #[derive(Clone, Copy)]
 pub(super) struct ReservationGiven {
-    /// The probability that was wanted.
-    pub(super) wanted: f64,
-    /// When it was given.
-    pub(super) given: UnixTime,
-    /// The reserved time.
-    pub(super) at: UnixTime,
+    /// What the submit filter writes of it.
+    pub(super) promise: PromisedReservation,
     /// The time limit that the job was submitted with, without padding.
     pub(super) own_limit: Seconds,
-}
-
-impl ReservationGiven {
-    /// What a run says of it, as the daemon reads it out of the record of a job.
-    fn outcome(&self, run: &ReservedRun, now: UnixTime) -> Option<PromiseOutcome> {
-        Some(PromiseOutcome { wanted: self.wanted, given: self.given, at: self.at, state: run.state(self.at, now)? })
-    }
 }
 
 impl OpenJob {
@@ -72,7 +61,7 @@ impl OpenJob {
     /// What its reservation takes.
     fn reserved(&self) -> Option<ReservedCpus> {
         let given = self.reservation?;
-        Some(ReservedCpus { from: self.eligible, until: given.at + given.own_limit, cpus: self.job.processors })
+        Some(ReservedCpus { from: self.eligible, until: given.promise.at + given.own_limit, cpus: self.job.processors })
     }
 
     fn size(&self) -> Size {
@@ -107,7 +96,8 @@ impl OpenJob {
     fn live(&self, index: JobIndex, now: UnixTime) -> Run<NamedJob<'_>> {
         let waiting = NamedJob::Waiting(self.submitted());
         let reserved = ReservedRun { submitted: self.job.submit, started: self.start, ended: None };
-        let promise = self.reservation.filter(|given| now > given.at).and_then(|given| given.outcome(&reserved, now));
+        let promise =
+            self.reservation.filter(|given| now > given.promise.at).and_then(|given| PromiseOutcome::of(&given.promise, &reserved, now));
         Run { promise, ..self.run(index, self.start.map_or(waiting, |start| waiting.started(start, None))) }
     }
 }
@@ -331,7 +321,7 @@ impl LearntWaits {
         if let Some(open) = self.open.remove(&index) {
             let (submitted, start) = (open.submitted(), open.start);
             let job = EndedJob { submitted, allocated: None, start, end: record.end, suspended: record.held };
-            let promise = open.reservation.and_then(|given| given.outcome(&record.reserved_run(), record.end));
+            let promise = open.reservation.and_then(|given| PromiseOutcome::of(&given.promise, &record.reserved_run(), record.end));
             self.learner.ended(&Run { promise, ..open.run(index, job) });
         }
     }

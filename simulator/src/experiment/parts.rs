@@ -44,8 +44,11 @@ pub struct ReservationWish {
     /// The distance between the times that are asked for. Each job asks for the next of these
     /// times.
     pub every: Seconds,
-    /// The probability (`--success-probability`), 0 to 1.
+    /// The probability, 0 to 1: `--success-probability`, and the site's own.
     pub probability: f64,
+    /// Whether users name the probability. Where they do not, jobs get the latest point that
+    /// reaches the site's.
+    pub names_probability: bool,
     /// Which point of its trajectory the job gets. The most probable one is that of
     /// `--success-probability=best`; what is less probable than `probability` is refused here,
     /// where the plugin would give it.

@@ -141,7 +141,7 @@ impl Default for ReservationOptions {
     /// Lets one job in ten ask for its nodes at the next of the times six hours apart, with
     /// probability 0.95.
     fn default() -> Self {
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95, point: Choice::Latest };
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.95, names_probability: true, point: Choice::Latest };
         Self {
             share: 0.1,
             own_jobs: None,
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn who_is_given_a_reservation_pays_for_what_it_waits_on_the_nodes() {
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: Choice::Latest };
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point: Choice::Latest };
         let options = ReservationOptions { share: 0.3, wish, from: 301, ..ReservationOptions::default() };
         let found = reservations(&jobs(), 64, &options, &|_, _| {}).unwrap();
         let all = found.all;
@@ -420,7 +420,7 @@ mod tests {
     fn the_latest_point_is_given_or_the_most_probable() {
         for method in [ReservationMethod::Shipped, ReservationMethod::Varq] {
             let found = |point| {
-                let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point };
+                let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point };
                 let options = ReservationOptions { share: 0.3, wish, method, from: 301, ..ReservationOptions::default() };
                 reservations(&jobs(), 64, &options, &|_, _| {}).unwrap().all
             };
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn jobs_of_the_experimenters_own_ask_one_after_the_other_and_the_logs_do_not() {
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: Choice::Latest };
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point: Choice::Latest };
         let log = jobs();
         for method in [ReservationMethod::Shipped, ReservationMethod::Varq] {
             let options = ReservationOptions { own_jobs: Some(1), wish, method, from: 301, ..ReservationOptions::default() };

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{Mode, SuccessProbability, UserOptions};
 use job_types::policy::{Admission, Policy, When};
-use job_types::promise::wanted_probability;
+use job_types::promise::Promise;
 use job_types::record::Record as PromiseRecord;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{
@@ -123,7 +123,9 @@ impl Shipped {
             (true, false) => When::Always,
         };
         let LeastGain { part: min_gain, time: min_gain_time } = parts.least_gain;
-        let policy = Policy { mode: Mode::Enforce, mold, min_gain, min_gain_time, ..Policy::default() };
+        let defaults = Policy::default();
+        let success_probability = wishes.reservation.map_or(defaults.success_probability, |wish| wish.probability);
+        let policy = Policy { mode: Mode::Enforce, mold, min_gain, min_gain_time, success_probability, ..defaults };
         let queues: BTreeSet<u32> = jobs.iter().map(|job| job.queue).collect();
         let site = PublishedSite { site: *site, policy, partitions: u16::try_from(queues.len()).unwrap_or(u16::MAX) };
         // With a plan, molding asks for no forecast from past waits, and learning those waits takes
@@ -223,7 +225,7 @@ impl Shipped {
             auto_mold: molding && self.parts.any_size,
             auto_defer: deferral,
             reserve_at: reservation.map(|wish| wish.next(now).0),
-            success_probability: reservation.map(|wish| match wish.point {
+            success_probability: reservation.filter(|wish| wish.names_probability).map(|wish| match wish.point {
                 Choice::Latest => SuccessProbability::AtLeast(wish.probability),
                 Choice::MostProbable => SuccessProbability::Best,
             }),
@@ -333,9 +335,9 @@ impl Decider for Shipped {
             self.note(index, &submission, decision);
         }
         if let (Some(Ok(reservation)), Some(record)) = (decision.as_ref().and_then(|decision| decision.reservation.as_ref()), record) {
+            let promise = Promise::given(&record).and_then(Promise::reservation);
+            self.reserved = promise.map(|promise| ReservationGiven { promise, own_limit: named.job.estimate });
             self.given.add(index, &named.job, reservation.at, record, now);
-            let learnt = wanted_probability(Some(reservation.wanted), reservation.point.probability);
-            self.reserved = Some(ReservationGiven { wanted: learnt, given: now, at: reservation.at, own_limit: named.job.estimate });
         }
         if let Some(admission) = decision.as_ref().and_then(|decision| decision.admission) {
             self.admissions.insert(index, admission);

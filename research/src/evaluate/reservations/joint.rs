@@ -85,7 +85,7 @@ fn reports(arguments: &Arguments, beside: &Path) -> anyhow::Result<Vec<JointRepo
 fn report(arguments: &Arguments, pair: &Pair<'_>, probability: f64, progress: &CellProgress) -> anyhow::Result<JointReport> {
     let Pair { first, jobs, second } = pair;
     let options = JointOptions {
-        wish: ReservationWish { every: arguments.every, probability, point: VarqChoice::Latest },
+        wish: ReservationWish { every: arguments.every, probability, names_probability: true, point: VarqChoice::Latest },
         node: arguments.node_processors.get(),
         from: arguments.first_job(first.workload.jobs.len()),
         to: arguments.to.map_or(usize::MAX, NonZeroUsize::get),

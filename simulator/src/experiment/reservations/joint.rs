@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn options(probability: f64) -> JointOptions {
-        let wish = ReservationWish { every: Seconds(2 * 3_600), probability, point: Choice::Latest };
+        let wish = ReservationWish { every: Seconds(2 * 3_600), probability, names_probability: true, point: Choice::Latest };
         let (refresh, reviewed) = (Seconds(30), Reviewed::default());
         JointOptions { wish, node: 1, from: 201, to: usize::MAX, refresh, reviewed, seed: 1 }
     }

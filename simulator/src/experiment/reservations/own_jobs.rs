@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_process_may_ask_every_quarter_of_an_hour_for_a_job_of_the_published_sizes() {
         let log = jobs();
-        let wish = ReservationWish { every: Seconds(21_600), probability: 0.5, point: Choice::Latest };
+        let wish = ReservationWish { every: Seconds(21_600), probability: 0.5, names_probability: true, point: Choice::Latest };
         let (jobs, is_own) = beside(&log, 300, wish, 2, 64, 1);
         assert!(jobs.is_sorted_by_key(|job| job.submit));
         let own: Vec<&Job> = jobs.iter().zip(&is_own).filter(|(_, own)| **own).map(|(job, _)| job).collect();

@@ -149,7 +149,7 @@ mod tests {
     /// job.
     fn replayed(recomputes: bool) -> BTreeMap<JobIndex, (UnixTime, Record)> {
         let jobs = jobs();
-        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: Choice::Latest };
+        let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point: Choice::Latest };
         let decider = VarqDecider::new(wish, recomputes, None);
         let asks = (0..jobs.len()).map(|place| place >= 300 && place % 3 == 0).collect();
         let mut policy = ExperimentPolicy::new(decider, MoldedRunTimes::Computation(Vec::new()), 0..900, asks, None);

@@ -2,6 +2,7 @@
 //! submitted: what `queuecast reserve` shows, and chooses from for a joint reservation.
 
 use job_types::options::SuccessProbability;
+use job_types::promise::Promise;
 use job_types::record::Record as PromiseRecord;
 use job_types::time::UnixTime;
 use predictor_core::decisions::{Reservation, probabilities_to_ask};
@@ -44,10 +45,11 @@ impl Shipped {
     /// The job is submitted now with an offer that was made to it now, by which it follows the
     /// queue from then on.
     pub(in super::super) fn take(&mut self, index: JobIndex, asked: &Job, offer: &Offer, now: UnixTime) -> Submitted {
-        let Offer { wanted, reservation, record } = offer;
+        let Offer { reservation, record, .. } = offer;
         let job = self.in_partition(asked);
+        let promise = Promise::given(record).and_then(Promise::reservation);
         self.given.add(index, &job, reservation.at, record.clone(), now);
-        self.reserved = Some(ReservationGiven { wanted: *wanted, given: now, at: reservation.at, own_limit: job.estimate });
+        self.reserved = promise.map(|promise| ReservationGiven { promise, own_limit: job.estimate });
         let job = Job { estimate: reservation.point.padded_limit, ..*asked };
         Submitted { job, eligible: reservation.point.begin, hold_until: Some(reservation.at) }
     }

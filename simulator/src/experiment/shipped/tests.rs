@@ -4,6 +4,7 @@
 use job_types::number::QosIndex;
 use predictor_core::decisions::{Admitted, LeastGain, NotAdmitted};
 use predictor_core::forecasts::forecast::QueueForecaster;
+use predictor_core::forecasts::levels::Levels;
 use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
 use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::Snapshot;
@@ -198,7 +199,8 @@ const HALF_A_MINUTE: Seconds = Seconds(30);
 
 const TEN_MINUTES: Seconds = Seconds(600);
 
-const RESERVATION: ReservationWish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, point: VarqChoice::Latest };
+const RESERVATION: ReservationWish =
+    ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point: VarqChoice::Latest };
 
 #[test]
 fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
@@ -244,6 +246,22 @@ fn reservations_and_their_upkeep_are_as_from_a_snapshot() {
         assert_eq!(shipped.asked_reservations().len(), jobs.len());
         assert!(accepted > 20 && accepted < jobs.len() - 20, "{accepted}");
     }
+}
+
+#[test]
+fn where_users_name_no_probability_the_same_is_given_and_learnt_as_where_they_name_the_sites() {
+    let jobs = jobs();
+    let replayed = |names_probability| {
+        let wish = ReservationWish { names_probability, ..RESERVATION };
+        let wishes = RequestedFeatures { molding: false, reservation: Some(wish), ..RequestedFeatures::default() };
+        let (_, mut shipped) = replayed_against_snapshots(&jobs, TEN_MINUTES, wishes, Ablations::default());
+        let learnt = shipped.state.learnt_waits().unwrap().model().promises;
+        (shipped.asked_reservations().to_vec(), learnt)
+    };
+    let ((named, learnt_of_named), (unnamed, learnt_of_unnamed)) = (replayed(true), replayed(false));
+    assert!(named.iter().any(|asked| asked.answer.is_ok()) && named == unnamed);
+    assert!(learnt_of_named.iter().any(|class| class.levels != Levels::default()), "nothing was missed");
+    assert_eq!(learnt_of_named, learnt_of_unnamed);
 }
 
 #[test]
