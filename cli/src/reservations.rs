@@ -12,9 +12,8 @@ use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output;
 use job_types::number::{JobId, UserId};
-use job_types::promise::{Promise, PromiseState};
+use job_types::promise::{Promise, PromiseState, PromisedReservation};
 use job_types::record::Record;
-use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{Reservable, governing};
 use predictor_core::forecasts::forecast::{JobShape, Moment, WaitForecaster};
@@ -181,7 +180,7 @@ impl ReservationReport {
         let state = State::of(outcome == Some(PromiseState::Missed), begin, program_begins, now);
         let forecast = match started {
             Some(_) => None,
-            None => snapshot.zip(begin).and_then(|(snapshot, begin)| forecast(job, size, snapshot, own_limit, reserved, begin, now)),
+            None => snapshot.zip(begin).and_then(|(snapshot, begin)| forecast(job, &promise, snapshot, begin, now)),
         };
         Some(Self {
             job_id: job.job_id,
@@ -205,25 +204,18 @@ impl ReservationReport {
 }
 
 /// The probability that a job which has not started does so by its time.
-fn forecast(
-    job: &QueuedJob,
-    size: Size,
-    snapshot: &Snapshot<Vec<u8>>,
-    own_limit: Option<Seconds>,
-    reserved: UnixTime,
-    begin: UnixTime,
-    now: UnixTime,
-) -> Option<f64> {
+fn forecast(job: &QueuedJob, promise: &PromisedReservation, snapshot: &Snapshot<Vec<u8>>, begin: UnixTime, now: UnixTime) -> Option<f64> {
     let (partition, _) = governing(job.partition.as_deref(), snapshot)?;
     let is_deferred = begin > now;
     // Waits are forecast for the limit that the job waits with, and a trajectory pads by itself.
-    let limit = if is_deferred { own_limit } else { job.time_limit_seconds.map(Seconds) };
+    let limit = if is_deferred { promise.limit_without_padding() } else { job.time_limit_seconds.map(Seconds) };
     let shape = JobShape {
         user: job.user_id,
         association: snapshot.association(job.user_id, job.account.as_deref(), job.qos.as_deref()),
         partition: partition.index,
-        size,
+        size: promise.size,
         limit,
     };
-    present_probability(&Reservable { forecasts: snapshot, shape, now: Moment::present(now), longest_limit: None }, reserved, begin)
+    let job = Reservable { forecasts: snapshot, shape, now: Moment::present(now), longest_limit: None };
+    present_probability(&job, promise.at, begin, promise.wanted().unwrap_or(1.0))
 }

@@ -12,7 +12,7 @@ use crate::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
 pub use deadline::PromisedDeadline;
-pub use reservation::{PromisedReservation, ReservedRun, wanted_probability};
+pub use reservation::{PromisedReservation, ReservedRun};
 
 /// What was promised to a job.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -19,7 +19,7 @@ use predictor_core::decisions::{
 };
 use predictor_core::forecasts::forecast::{Association, Claimed, Claims, JobShape, Moment, WaitForecaster};
 use predictor_core::forecasts::levels::{Levels, nearest_knot};
-use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, classes};
+use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, Shortfalls, classes};
 use predictor_core::forecasts::reliability::WaitSourceReason;
 use predictor_core::forecasts::trees::Forest;
 use predictor_core::forecasts::wait_model::WaitModel;
@@ -217,7 +217,7 @@ fn promises_that_were_not_kept_are_asked_for_with_a_higher_probability() {
     let reserve = |wanted: f64, missed: usize| {
         let mut levels = Levels::default();
         (0..missed).for_each(|_| levels.observe(nearest_knot(0.75), 0.0, 0.02));
-        let promises = vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels }];
+        let promises = vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels, shortfalls: Shortfalls::default() }];
         let asked = UserOptions {
             reserve_at: Some(NOW.0 + 120),
             success_probability: Some(SuccessProbability::AtLeast(wanted)),
@@ -234,6 +234,27 @@ fn promises_that_were_not_kept_are_asked_for_with_a_higher_probability() {
 }
 
 #[test]
+fn what_is_told_of_a_reservation_is_less_where_such_forecasts_were_missed_and_what_is_given_is_the_same() {
+    let idle = forecast_by(fork(LIMIT, 1e9, 0.0, 100.0), 0);
+    let reserve = |shortfalls| {
+        let promises = vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels: Levels::default(), shortfalls }];
+        let asked = UserOptions {
+            reserve_at: Some(NOW.0 + 120),
+            success_probability: Some(SuccessProbability::AtLeast(0.75)),
+            ..UserOptions::default()
+        };
+        decided(&busy(&WaitModel { promises, ..idle.clone() }), asked).reservation.unwrap().unwrap()
+    };
+    let before = reserve(Shortfalls::default());
+    let forecast = before.point.probability;
+    let mut shortfalls = Shortfalls::default();
+    (0..200).for_each(|_| shortfalls.observe(forecast, forecast, false));
+    let after = reserve(shortfalls);
+    assert!((forecast - 0.35..forecast - 0.1).contains(&after.point.probability), "{before:?} and {after:?}");
+    assert_eq!((after.point.begin, after.point.padded_limit, after.wanted), (before.point.begin, before.point.padded_limit, 0.75));
+}
+
+#[test]
 fn deadlines_that_were_missed_raise_what_is_asked_of_those_that_are_admitted() {
     let idle = forecast_by(fork(LIMIT, 1e9, 0.0, 100.0), 0);
     let policy = Policy { admission: Admission::Probability, deadline_probability: 0.75, ..enforcing() };
@@ -242,7 +263,7 @@ fn deadlines_that_were_missed_raise_what_is_asked_of_those_that_are_admitted() {
         let mut levels = Levels::default();
         (0..missed).for_each(|_| levels.observe(nearest_knot(0.75), 0.0, 0.02));
         let class = classes(kind, 16, Seconds(7_200))[0];
-        let promises = vec![PromiseLevels { partition: PartitionIndex(0), class, levels }];
+        let promises = vec![PromiseLevels { partition: PartitionIndex(0), class, levels, shortfalls: Shortfalls::default() }];
         let model = WaitModel { promises, ..idle.clone() };
         let snapshot = MadeUpSite::new(NOW).partition(batch(policy)).ended_jobs(past()).learnt(&model).snapshot();
         decide(&DecisionInputs { policy, ..situation(&snapshot, &job) }).admission.unwrap()

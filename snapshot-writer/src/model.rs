@@ -163,5 +163,6 @@ fn promise_record(promise: &PromiseLevels) -> PromiseRecord {
         class: promise.class,
         reserved: 0,
         levels: promise.levels.published().map(|level| (level as f32).into()),
+        shortfalls: promise.shortfalls.published().map(|shortfall| (shortfall as f32).into()),
     }
 }

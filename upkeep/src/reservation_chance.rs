@@ -11,8 +11,14 @@ use predictor_core::forecasts::forecast::WaitForecaster;
 /// Of a job that is not eligible yet this is the trajectory's (Nurmi, Wolski and Brevik 2008,
 /// figure 3). Of one that waits it is that of waits that are at least as long as its own was so
 /// far, whatever the state of the cluster: in which state it became eligible is not known any more.
+/// Of either it is what is told of such forecasts where `wanted` was wanted.
 #[must_use]
-pub fn present_probability<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime, eligible: UnixTime) -> Option<f64> {
+pub fn present_probability<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime, eligible: UnixTime, wanted: f64) -> Option<f64> {
+    let forecast = forecast_probability(job, reserved, eligible)?;
+    Some(job.probability_to_tell(reserved - job.now.now, wanted, forecast))
+}
+
+fn forecast_probability<F: WaitForecaster>(job: &Reservable<'_, F>, reserved: UnixTime, eligible: UnixTime) -> Option<f64> {
     let now = job.now.now;
     if reserved <= now {
         return Some(0.0);
@@ -65,7 +71,7 @@ mod tests {
         };
         let job = Reservable { forecasts, shape, now: Moment::present(NOW), longest_limit: None };
         let minutes = |minutes: i64| NOW + Seconds(60 * minutes);
-        present_probability(&job, minutes(reserved_in_min), minutes(eligible_in_min)).unwrap()
+        present_probability(&job, minutes(reserved_in_min), minutes(eligible_in_min), 0.9).unwrap()
     }
 
     #[test]

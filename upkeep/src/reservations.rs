@@ -247,7 +247,8 @@ fn renewed<S: WaitForecaster>(given: &GivenReservation, reservable: &Reservable<
     let asked = reservable.level_to_ask(ahead, given.wanted);
     let point = latest_point(reservable, ahead, asked, Begins::BeforeReserved).ok()?;
     let limit = if given.early_start == EarlyStart::Run { given.limit_from(point.begin) } else { point.padded_limit };
-    Some(Revision { begin: Some(point.begin), limit: (limit != given.limit).then_some(limit), probability: Some(point.probability) })
+    let probability = reservable.probability_to_tell(ahead, given.wanted, point.probability);
+    Some(Revision { begin: Some(point.begin), limit: (limit != given.limit).then_some(limit), probability: Some(probability) })
 }
 
 /// Padding is shed before it is worth a change where with it, and not without it, the limit reaches

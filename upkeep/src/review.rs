@@ -141,7 +141,8 @@ fn review_begin<F: WaitForecaster>(given: &GivenReservation, job: &Reservable<'_
             _ => return Review::Keep,
         }
     }
-    let TrajectoryPoint { begin: wanted, padded_limit, probability, .. } = point;
+    let TrajectoryPoint { begin: wanted, padded_limit, .. } = point;
+    let probability = job.probability_to_tell(ahead, given.wanted, point.probability);
     // Half a step is what rounding makes of one and the same point.
     let is_other = (begin - wanted).0.abs() > STEP.0 / 2;
     let is_last_look = begin.min(wanted) - now <= next_review + STEP;

@@ -1,6 +1,7 @@
 //! The probability trajectory of a reservation.
 
 use command_parts::output::{Lines, moment_and_distance, sparkline};
+use job_types::options::SuccessProbability;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{DecisionInputs, LONGEST_AHEAD, Reservable, ReservationCost, trajectory};
@@ -63,12 +64,13 @@ impl TrajectoryReport {
             longest_limit: situation.bounds.longest_limit(size).map(|longest| longest.value),
         };
         let (job, _) = job.beside(partition, reserved).ok()?;
+        let wanted = submission.asked.success_probability.unwrap_or(SuccessProbability::AtLeast(policy.success_probability)).wanted();
         let points = trajectory(&job, reserved);
         let every = points.len().div_ceil(MOST_POINTS).max(1);
         let points = points.iter().step_by(every).map(|point| PointReport {
             begin: point.begin.0,
             padded_limit_s: point.padded_limit.0,
-            probability: point.probability,
+            probability: job.probability_to_tell(reserved - *now, wanted, point.probability),
             cost: ReservationCost::of(point, reserved, early_start, size.nodes).into(),
         });
         Some(Self { points: points.collect() }).filter(|trajectory| !trajectory.points.is_empty())

@@ -61,8 +61,7 @@ impl PromisedReservation {
         })
     }
 
-    /// The probability that outcomes are held against ([`wanted_probability`]); `None` where the
-    /// record has no forecast.
+    /// The probability that outcomes are held against; `None` where the record has no forecast.
     #[must_use]
     pub fn wanted(&self) -> Option<f64> {
         self.promised.map(|promised| wanted_probability(self.asked, promised))
@@ -94,11 +93,11 @@ impl PromisedReservation {
 }
 
 /// The probability that was wanted of a reservation: the one that its user asked for, or else the
-/// site's, and no more than what was promised. Who asked for the best got what was to be had, and
-/// where it is not known what was asked for, that is what was promised.
-#[must_use]
-pub fn wanted_probability(asked: Option<f64>, promised: f64) -> f64 {
-    asked.map_or(promised, |asked| asked.min(promised))
+/// site's, also where less was told because such promises were kept less often lately. Who asked
+/// for the best got what was to be had, and where it is not known what was asked for, that is what
+/// was promised.
+fn wanted_probability(asked: Option<f64>, promised: f64) -> f64 {
+    asked.filter(|asked| *asked < 1.0).unwrap_or(promised)
 }
 
 /// One run of a job that has a reservation: from when it came into the queue, with its submission
@@ -162,13 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wanted_is_the_sites_where_the_user_gave_none_and_at_most_what_was_promised() {
+    fn what_was_wanted_is_the_sites_where_the_user_gave_none_whatever_was_told() {
         let wanted = |option, written| reservation(option, written).wanted();
         assert_eq!(wanted("", r#","wanted":0.75"#), Some(0.75), "the site's own");
         let best = r#"["QUEUECAST_SUCCESS_PROBABILITY","best"]"#;
         assert_eq!(wanted(best, r#","wanted":1"#), Some(0.93), "as good as it could be");
         let at_least = r#"["QUEUECAST_SUCCESS_PROBABILITY","0.9"]"#;
         assert_eq!(wanted(at_least, r#","wanted":0.9"#), Some(0.9), "the user's");
+        assert_eq!(wanted("", r#","wanted":0.95"#), Some(0.95), "less than that was told");
         assert_eq!(wanted(at_least, ""), Some(0.93), "of an earlier version, which did not say");
     }
 

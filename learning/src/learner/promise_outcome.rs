@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct PromiseOutcome {
     /// The probability that was wanted, 0 to 1.
     pub wanted: f64,
+    /// The probability that was told as it was given.
+    pub told: f64,
     /// When the reservation was given. All runs of a requeued job have one reservation.
     pub given: UnixTime,
     /// The reserved time.
@@ -40,7 +42,8 @@ impl PromiseOutcome {
     #[must_use]
     pub fn of(reservation: &PromisedReservation, run: &ReservedRun, now: UnixTime) -> Option<PromiseOutcome> {
         let PromisedReservation { given_at, at, .. } = *reservation;
-        Some(PromiseOutcome { wanted: reservation.wanted()?, given: given_at, at, state: reservation.state(run, now)? })
+        let (wanted, told) = (reservation.wanted()?, reservation.promised?);
+        Some(PromiseOutcome { wanted, told, given: given_at, at, state: reservation.state(run, now)? })
     }
 
     /// How far ahead the reserved time was when it was given.
@@ -71,7 +74,7 @@ mod tests {
     #[test]
     fn what_became_of_a_reservation_is_read_from_the_jobs_record() {
         let read = |mode, start, end, how| PromiseOutcome::read(&comment(mode), &run(start, Some((end, how))));
-        let outcome = |state| Some(PromiseOutcome { wanted: 0.9, given: UnixTime(1_000), at: UnixTime(8_200), state });
+        let outcome = |state| Some(PromiseOutcome { wanted: 0.9, told: 0.93, given: UnixTime(1_000), at: UnixTime(8_200), state });
         assert_eq!(read("enforce", Some(8_200), 9_000, Ending::Completed), outcome(PromiseState::Kept));
         assert_eq!(read("enforce", Some(8_201), 9_000, Ending::Completed), outcome(PromiseState::Missed));
         assert_eq!(read("enforce", Some(8_000), 8_100, Ending::Interrupted), outcome(PromiseState::Open));

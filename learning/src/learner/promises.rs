@@ -8,7 +8,7 @@ use job_types::promise::PromiseState;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::levels::{Levels, nearest_knot};
-use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, classes};
+use predictor_core::forecasts::promise::{PromiseKind, PromiseLevels, Shortfalls, classes, forecast_of_what_was_told};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,10 +23,17 @@ const FORGOTTEN_AFTER: Seconds = Seconds(60 * 86_400);
 /// Up to so long after a decision slurmctld dates the submission that it was about.
 const SUBMISSION: Seconds = Seconds(60);
 
+/// How the promises of one class in a partition were kept.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Class {
+    levels: Levels,
+    shortfalls: Shortfalls,
+}
+
 /// How the promises of all partitions were kept.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Promises {
-    levels: BTreeMap<(PartitionIndex, u8), Levels>,
+    classes: BTreeMap<(PartitionIndex, u8), Class>,
     relaxed_at: UnixTime,
     /// The reservations of which something is known, each with its partition and its CPUs.
     reservations: ReservedTimes<(PartitionIndex, u32)>,
@@ -70,7 +77,9 @@ impl Promises {
     pub(super) fn settle(&mut self, now: UnixTime) {
         for (outcome, (partition, cpus)) in self.reservations.due(now) {
             let is_kept = outcome.state == PromiseState::Kept;
-            self.observe(partition, classes(PromiseKind::Reservation, cpus, outcome.ahead()), outcome.wanted, is_kept);
+            let classes = classes(PromiseKind::Reservation, cpus, outcome.ahead());
+            self.observe_told(partition, classes, &outcome, is_kept);
+            self.observe(partition, classes, outcome.wanted, is_kept);
         }
         for known in self.deadlines.due(now) {
             self.observe(known.partition, classes(PromiseKind::Deadline, known.cpus, known.ahead), known.wanted, known.is_kept);
@@ -85,10 +94,19 @@ impl Promises {
     fn observe(&mut self, partition: PartitionIndex, classes: [u8; 3], wanted: f64, is_kept: bool) {
         let knot = nearest_knot(wanted);
         for class in classes {
-            let levels = self.levels.entry((partition, class)).or_default();
+            let levels = &mut self.classes.entry((partition, class)).or_default().levels;
             levels.observe(knot, if is_kept { 1.0 } else { 0.0 }, STEP);
             // What is kept more often than it needs to be is not promised more boldly.
             levels.relax(0.0);
+        }
+    }
+
+    /// What became of a promise that belongs to these classes, held against what was told of it.
+    fn observe_told(&mut self, partition: PartitionIndex, classes: [u8; 3], outcome: &PromiseOutcome, is_kept: bool) {
+        let shortfalls = classes.map(|class| self.classes.get(&(partition, class)).copied().unwrap_or_default().shortfalls);
+        let forecast = forecast_of_what_was_told(outcome.told, outcome.wanted, &shortfalls);
+        for class in classes {
+            self.classes.entry((partition, class)).or_default().shortfalls.observe(forecast, outcome.told, is_kept);
         }
     }
 
@@ -100,17 +118,22 @@ impl Promises {
             return;
         }
         self.relaxed_at = now;
-        self.levels.values_mut().for_each(|levels| levels.relax(1.0 - (-part).exp()));
+        let forgotten = 1.0 - (-part).exp();
+        for class in self.classes.values_mut() {
+            class.levels.relax(forgotten);
+            class.shortfalls.relax(forgotten);
+        }
     }
 
     /// Returns the levels that the snapshot publishes.
     pub(super) fn published(&self) -> Vec<PromiseLevels> {
-        let levels = |((partition, class), levels): (&(PartitionIndex, u8), &Levels)| PromiseLevels {
+        let levels = |((partition, class), known): (&(PartitionIndex, u8), &Class)| PromiseLevels {
             partition: *partition,
             class: *class,
-            levels: *levels,
+            levels: known.levels,
+            shortfalls: known.shortfalls,
         };
-        self.levels.iter().map(levels).collect()
+        self.classes.iter().map(levels).collect()
     }
 }
 
@@ -119,13 +142,13 @@ mod tests {
     use super::*;
     use job_types::job::Ending;
     use job_types::promise::ReservedRun;
-    use predictor_core::forecasts::promise::level_to_ask;
+    use predictor_core::forecasts::promise::{level_to_ask, probability_to_tell};
 
     const PARTITION: PartitionIndex = PartitionIndex(0);
 
     /// A reservation for 8,200 that was given at 4,600.
     fn outcome(state: PromiseState) -> PromiseOutcome {
-        PromiseOutcome { wanted: 0.75, given: UnixTime(4_600), at: UnixTime(8_200), state }
+        PromiseOutcome { wanted: 0.75, told: 0.78, given: UnixTime(4_600), at: UnixTime(8_200), state }
     }
 
     #[test]
@@ -187,6 +210,28 @@ mod tests {
         assert_eq!(asked_after_a_miss_in(4), [0.75, 0.9], "three of four were kept, as the site wants it");
         let [asked, _] = asked_after_a_miss_in(2);
         assert!(asked > 0.95, "one of two was kept, and {asked} is asked");
+    }
+
+    #[test]
+    fn what_is_told_of_a_forecast_comes_down_to_what_such_forecasts_were_kept_with() {
+        let mut promises = Promises::default();
+        let tell = |promises: &Promises| {
+            let published = promises.published();
+            let class_of = |class| {
+                let found = published.iter().find(|levels| levels.class == class);
+                found.map(|levels| (Levels::default(), levels.shortfalls))
+            };
+            probability_to_tell(PromiseKind::Reservation, 4, Seconds(3_600), 0.75, 0.78, class_of)
+        };
+        for job in 0..2_000 {
+            let state = if job % 5 < 3 { PromiseState::Kept } else { PromiseState::Missed };
+            promises.observe_reservation(JobId(job), PARTITION, 4, &PromiseOutcome { told: tell(&promises), ..outcome(state) });
+            promises.settle(UnixTime(8_201));
+        }
+        assert!((tell(&promises) - 0.6).abs() < 0.03, "{}", tell(&promises));
+        promises.relax(UnixTime(1_000));
+        promises.relax(UnixTime(1_000) + FORGOTTEN_AFTER);
+        assert!(tell(&promises) > 0.7, "{}", tell(&promises));
     }
 
     #[test]

@@ -95,7 +95,7 @@ mod tests {
     const AT: UnixTime = UnixTime(8_200);
 
     fn outcome(state: PromiseState) -> PromiseOutcome {
-        PromiseOutcome { wanted: 0.9, given: UnixTime(1_000), at: AT, state }
+        PromiseOutcome { wanted: 0.9, told: 0.93, given: UnixTime(1_000), at: AT, state }
     }
 
     fn told(states: &[PromiseState]) -> ReservedTimes<()> {

@@ -475,6 +475,22 @@ pub trait WaitForecaster {
         wanted
     }
 
+    /// What is told of a promise for a time so far ahead that is forecast with a probability where
+    /// `wanted` is wanted, as such promises were kept lately; never more than is forecast
+    /// ([`probability_to_tell`](crate::forecasts::promise::probability_to_tell)).
+    fn probability_to_tell(
+        &self,
+        kind: PromiseKind,
+        partition: PartitionIndex,
+        cpus: u32,
+        ahead: Seconds,
+        wanted: f64,
+        forecast: f64,
+    ) -> f64 {
+        let _ = (kind, partition, cpus, ahead, wanted);
+        forecast
+    }
+
     /// The part of the CPUs that would be reserved at a moment with `cpus` more, the reservations
     /// that are claimed included: of the partition, or of the cluster, whichever is more. 0 where
     /// nothing else is reserved.

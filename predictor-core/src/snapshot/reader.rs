@@ -12,7 +12,8 @@ use crate::decisions::shared_nodes::SharedNode;
 use crate::decisions::site::{Demand, Partition};
 use crate::decisions::slurm_reservations::{MOST_SLURM_RESERVATIONS, SlurmReservation};
 use crate::forecasts::forecast::{PERCENTILES, RunTimeForecast, RunTimeForecaster, RunTimeQuestion};
-use crate::forecasts::levels::Levels;
+use crate::forecasts::levels::{KNOTS, Levels};
+use crate::forecasts::promise::Shortfalls;
 use crate::forecasts::reliability::{PartitionScore, WaitSourceReason};
 use crate::forecasts::run_time_models::{self, LikeJobs};
 use job_types::number::{PartitionIndex, UserId};
@@ -23,7 +24,7 @@ use job_types::time::{Seconds, UnixTime};
 use std::ops::Range;
 use thiserror::Error;
 use zerocopy::FromBytes;
-use zerocopy::little_endian::U32;
+use zerocopy::little_endian::{F32, U32};
 
 /// What a snapshot says of itself in its first [`HEADER_LENGTH`] bytes, before the rest of it is
 /// read or checked.
@@ -356,10 +357,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
     }
 
     /// How promises of a class were kept; `None` where none was given.
-    pub(super) fn promise_levels(&self, partition: PartitionIndex, class: u8) -> Option<Levels> {
+    pub(super) fn promises_of(&self, partition: PartitionIndex, class: u8) -> Option<(Levels, Shortfalls)> {
         let promises = self.records(sections::Promises);
         let place = promises.binary_search_by_key(&(partition.0, class), |promise| (promise.partition.get(), promise.class)).ok()?;
-        promises.get(place).map(|promise| Levels::from(promise.levels.map(|level| f64::from(level.get()))))
+        let promise = promises.get(place)?;
+        let numbers = |stored: [F32; KNOTS.len()]| stored.map(|number| f64::from(number.get()));
+        Some((Levels::from(numbers(promise.levels)), Shortfalls::from(numbers(promise.shortfalls))))
     }
 
     fn site(&self) -> Option<&SiteRecord> {

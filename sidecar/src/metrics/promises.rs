@@ -81,7 +81,7 @@ mod tests {
     const PASSED: UnixTime = UnixTime(1_001);
 
     fn outcome(state: PromiseState) -> PromiseOutcome {
-        PromiseOutcome { wanted: 0.9, given: UnixTime(400), at: AT, state }
+        PromiseOutcome { wanted: 0.9, told: 0.93, given: UnixTime(400), at: AT, state }
     }
 
     /// Tells the metrics a run of each of several jobs.

@@ -284,7 +284,8 @@ impl Shipped {
     /// Refuses a most probable point that does not reach the probability that is asked for.
     fn refuse_unlikely(&self, decision: &mut Decision) {
         let (Some(wish), Some(Ok(best))) = (self.wishes.reservation, decision.reservation) else { return };
-        if best.point.probability < wish.probability - 1e-9 {
+        // What reaches the probability that is asked for is given, whatever is told of it.
+        if wish.point == Choice::MostProbable && best.point.probability < wish.probability - 1e-9 {
             let wanted = SuccessProbability::AtLeast(wish.probability);
             decision.reservation = Some(Err(NotReserved::Unlikely { best: Some(best), wanted, asked: wish.probability, later: None }));
         }

@@ -206,6 +206,19 @@ impl WaitForecaster for State {
         self.published_waits().map_or(wanted, |waits| waits.level_to_ask(kind, partition, cpus, ahead, wanted))
     }
 
+    fn probability_to_tell(
+        &self,
+        kind: PromiseKind,
+        partition: PartitionIndex,
+        cpus: u32,
+        ahead: Seconds,
+        wanted: f64,
+        forecast: f64,
+    ) -> f64 {
+        let waits = self.published_waits();
+        waits.map_or(forecast, |waits| waits.probability_to_tell(kind, partition, cpus, ahead, wanted, forecast))
+    }
+
     fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {
         self.published_waits().map_or(0.0, |waits| waits.reserved_part(partition, cpus, moment))
     }

@@ -6,7 +6,7 @@ use job_types::record::WaitSource;
 use predictor_core::forecasts::blend::BoundTable;
 use predictor_core::forecasts::levels::Levels;
 use predictor_core::forecasts::past::{FEATURES, Group, GroupKey, GroupKind, UserPast};
-use predictor_core::forecasts::promise::PromiseLevels;
+use predictor_core::forecasts::promise::{PromiseLevels, Shortfalls};
 use predictor_core::forecasts::reliability::{PartitionScore, RELIABILITY, WaitSourceReason};
 use predictor_core::forecasts::trees::{Forest, NodeRecord};
 use predictor_core::forecasts::wait_model::WaitModel;
@@ -57,7 +57,12 @@ pub fn forecast_by(forest: Forest, busy_cpus: u32) -> WaitModel {
         qos: vec!["normal".into(), "long".into()],
         classes: Vec::new(),
         deadlines: Vec::new(),
-        promises: vec![PromiseLevels { partition: PartitionIndex(0), class: 0, levels: Levels::default() }],
+        promises: vec![PromiseLevels {
+            partition: PartitionIndex(0),
+            class: 0,
+            levels: Levels::default(),
+            shortfalls: Shortfalls::default(),
+        }],
         scores: vec![score(WaitSource::Blended, WaitSourceReason::Calibrated)],
         run_times: std::collections::BTreeMap::new(),
     }

@@ -199,7 +199,10 @@ pub(super) fn reserve<F: WaitForecaster + QueueForecaster>(
     let asked = job.level_to_ask(ahead, probability);
     let (options, policy) = (&submission.asked, &context.policy);
     // What was forecast too high lately is promised as that much less.
-    let as_kept = |point: TrajectoryPoint| TrajectoryPoint { probability: (point.probability - (asked - probability)).max(0.0), ..point };
+    let as_kept = |point: TrajectoryPoint| {
+        let told = job.probability_to_tell(ahead, probability, point.probability);
+        TrajectoryPoint { probability: told, ..point }
+    };
     let at_point = |point| Reservation {
         at: reserved,
         point: as_kept(point),

@@ -175,6 +175,14 @@ impl<F: WaitForecaster> Reservable<'_, F> {
         self.forecasts.level_to_ask(PromiseKind::Reservation, self.shape.partition, self.shape.size.cpus, ahead, wanted)
     }
 
+    /// What is told of a reservation for a time so far ahead that is forecast with a probability
+    /// where `wanted` is wanted ([`WaitForecaster::probability_to_tell`]).
+    #[must_use]
+    pub fn probability_to_tell(&self, ahead: Seconds, wanted: f64, forecast: f64) -> f64 {
+        let JobShape { partition, size, .. } = self.shape;
+        self.forecasts.probability_to_tell(PromiseKind::Reservation, partition, size.cpus, ahead, wanted, forecast)
+    }
+
     /// The part of the CPUs that would be reserved for a time so far ahead with this job, where
     /// that is more than reservations of that probability may take ([`reservable_part`]).
     #[must_use]

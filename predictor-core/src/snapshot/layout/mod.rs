@@ -140,7 +140,7 @@ const _: () = {
     assert!(size_of::<UserRecord>() == 20);
     assert!(size_of::<NameRecord>() == 12);
     assert!(size_of::<ScoreRecord>() == 92);
-    assert!(size_of::<PromiseRecord>() == 40);
+    assert!(size_of::<PromiseRecord>() == 76);
     assert!(size_of::<ComingRecord>() == 40);
     assert!(size_of::<ReservedRecord>() == 20);
     assert!(size_of::<DeadlineHistoryRecord>() == 392);

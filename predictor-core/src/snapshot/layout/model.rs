@@ -182,6 +182,8 @@ pub struct PromiseRecord {
     pub reserved: u8,
     /// The level to ask for at each of [`KNOTS`].
     pub levels: [F32; KNOTS.len()],
+    /// By how much less often than forecast they were kept, at each of [`KNOTS`].
+    pub shortfalls: [F32; KNOTS.len()],
 }
 
 /// How many CPUs are reserved from a moment on, until that of the next record.
