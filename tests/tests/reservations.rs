@@ -6,6 +6,8 @@
 use end_to_end::{Cluster, Job, Options, PATIENCE, Past, now, wait_for};
 use made_up_site::enforcing;
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 const USER: &str = "games";
@@ -63,7 +65,7 @@ fn a_reservation_is_offered_listed_and_reported() {
     assert_eq!(kept.wait(&["RUNNING"], PATIENCE), "RUNNING");
     let reservation = listed(&cluster, &kept).unwrap();
     assert!(reservation["state"] == "early" && now() < at, "{reservation}");
-    assert_eq!((&reservation["kept"], &reservation["forecast"]), (&true.into(), &Value::Null), "{reservation}");
+    assert_eq!((&reservation["kept"], &reservation["forecast"]), (&Value::Null, &Value::Null), "not before its time: {reservation}");
     let state_of = |job: &Job<'_>| listed(&cluster, job).map(|listed| listed["state"].as_str().unwrap().to_owned());
     wait_for("the held one to be missed", SOON, || (state_of(&missed).as_deref() == Some("missed")).then_some(()));
     let said = cluster.output("queuecast", &["reservations"]);
@@ -87,4 +89,58 @@ fn a_reservation_is_offered_listed_and_reported() {
     let picture = cluster.path("jobs/kept.svg");
     let drawn = cluster.run("queuecast", &["report", "reservations", "--plot", picture.to_str().unwrap()]);
     assert!(drawn.status.success() && picture.is_file(), "{drawn:?}");
+}
+
+/// What the daemon serves.
+fn metrics(port: u16) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn a_job_that_had_its_nodes_early_was_requeued_and_is_late_counts_once_as_missed() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let configuration = format!("[snapshot]\ninterval = \"1s\"\n[metrics]\nlisten = \"127.0.0.1:{port}\"\n[policy]\nmode = \"enforce\"\n");
+    let cluster = Cluster::up(&Options::with_plugins(&configuration));
+    let user: u32 = cluster.output("id", &["-u", USER]).parse().unwrap();
+    cluster.publish_for(user, enforcing(), &[Past { nodes: 2, wait_s: 0, more_wait_s: 1, run_s: 100 }], &[]);
+    let at = now() + 120;
+    let options = [&format!("--reserve-at=uts{at}")[..], "--success-probability=0.5", "-N2", "-t1", "--exclusive"];
+    let job = cluster.submit_for(USER, &options, "sleep 5").job();
+    assert_eq!(listed(&cluster, &job).unwrap()["reserved_at"], at, "{}", job.said);
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+
+    let submitted = job.field("SubmitTime");
+    assert_eq!(job.wait(&["RUNNING"], PATIENCE), "RUNNING");
+    assert!(now() < at, "it has its nodes early");
+    assert!(cluster.run("scontrol", &["requeue", &job.id]).status.success());
+    assert_eq!(job.wait(&["PENDING"], PATIENCE), "PENDING");
+    wait_for("another time of submission", SOON, || (job.field("SubmitTime") != submitted).then_some(()));
+
+    let counted = |outcome| {
+        let page = metrics(port);
+        let name = format!("queuecast_promises_total{{partition=\"main\",outcome=\"{outcome}\"}} ");
+        page.lines().find_map(|line| line.strip_prefix(&name)).and_then(|count| count.parse::<u32>().ok())
+    };
+    // slurmctld lets a requeued job wait for two minutes, so that its time passes in the queue.
+    wait_for("the miss to be counted", PATIENCE, || (counted("missed") == Some(1)).then_some(()));
+    let reported = || {
+        let report = json(&cluster, USER, &["report", "reservations", "--since=now-1hours"]);
+        (report["all"][0]["reservations"].as_u64(), report["all"][0]["kept"].as_u64(), report["withdrawn"].as_u64())
+    };
+    assert_eq!(job.field("JobState"), "PENDING");
+    assert_eq!(reported(), (Some(1), Some(0), Some(0)), "a miss whose job still waits is reported");
+    job.cancel();
+    wait_for("both runs to be read", PATIENCE, || {
+        let page = metrics(port);
+        let read = page.lines().find_map(|line| line.strip_prefix("queuecast_ended_jobs_read_total "))?.parse::<u32>().ok()?;
+        (read >= 2).then_some(())
+    });
+    assert_eq!((counted("kept"), counted("missed")), (Some(0), Some(1)));
+    assert_eq!(reported(), (Some(1), Some(0), Some(0)));
 }
