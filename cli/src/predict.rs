@@ -107,7 +107,8 @@ prints it; null where not known):
                that wait were placed), expected_start, earliest_start (if jobs end early),
                latest_start (if they run to their limits), expected_wait_s; no starts where there
                is never room or the partition starts no jobs; null without a plan
-  run_time     jobs (0: no past, the time limit is taken), unit, point_s,
+  run_time     jobs (0: the user has none of that size; then without ranges the time limit is taken,
+               and with them they are of jobs like it), unit, point_s (the median),
                ranges (list of lower_s, upper_s, probability)
   done         for --deadline and each --by: by, probability, is_deadline
   filter       outcome (left, observed, advised, unchanged, changed or refused), why, mode,

@@ -258,10 +258,11 @@ fn comparison(lines: &mut Lines, report: &Report, record: &Record, outcome: &Job
         rows.add_row(["wait".to_owned(), wait, waits, verdict(outcome.wait_within_bound, "within the bound", "beyond the bound")]);
         let (shortest, longest) = forecast.run_range_s;
         let run = match forecast.run_jobs {
-            0 => format!("{}, the time limit, as there are no past jobs", duration(Seconds(forecast.run_s))),
+            0 if shortest == longest => format!("{}, the time limit, as there are no past jobs", duration(Seconds(forecast.run_s))),
             jobs => {
                 let [run, shortest, longest] = [forecast.run_s, shortest, longest].map(|seconds| duration(Seconds(seconds)));
-                format!("about {run}, {shortest} to {longest}, {}", past(jobs))
+                let by = if jobs == 0 { "by past jobs with its limit or in its partition".to_owned() } else { past(jobs) };
+                format!("about {run}, {shortest} to {longest}, {by}")
             }
         };
         let runs = so_far(outcome.run_s, job.ended.is_some(), "not yet");

@@ -133,7 +133,7 @@ fn run_times(lines: &mut Lines, run_time: &RunTimeReport) {
         return;
     };
     let rests_on = match run_time.jobs {
-        0 => format!("past jobs with this time limit or in this partition: this user has none with this {unit} here"),
+        0 => format!("past jobs with its time limit or in its partition; this user has none with this {unit} here"),
         1 => format!("1 past job of this user with this {unit}"),
         jobs => format!("{} past jobs of this user with this {unit}", count(jobs.into())),
     };
