@@ -26,13 +26,13 @@ use crate::selection::Selection;
 /// what they cost.
 ///
 /// Every job that was submitted with --reserve-at carries what it was promised in its
-/// admin_comment, and slurmdbd keeps it. The jobs that have ended since and those in the queue whose
-/// time has passed are counted by partition and by the probability that was promised: promised and
-/// kept as table 2, cost as table 3 of Nurmi, Wolski and Brevik 2008, for this cluster's own
-/// history. A reservation is kept if its job had its nodes at the reserved time, or until its
-/// program came to its end before that. A job that was requeued counts once, by the run that had
-/// the nodes then or waited for them. The interval is that of Clopper and Pearson with 95 %
-/// confidence, which holds at least as often as it says; reservations for the same time are not
+/// admin_comment, and slurmdbd keeps it. The jobs that have ended since and those in the queue
+/// whose time has passed are counted by partition and by the probability that was promised:
+/// promised and kept as table 2, cost as table 3 of Nurmi, Wolski and Brevik 2008, for this
+/// cluster's own history. A reservation is kept if its job had its nodes at the reserved time, or
+/// until its program came to its end before that. A job that was requeued counts once, by the run
+/// that had the nodes then or waited for them. The interval is that of Clopper and Pearson with 95
+/// % confidence, which holds at least as often as it says; reservations for the same time are not
 /// independent, so that it is too narrow where many are. Jobs that were cancelled before their time
 /// count for nobody.
 ///

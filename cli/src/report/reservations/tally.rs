@@ -32,8 +32,8 @@ impl Row {
     }
 }
 
-/// Counts reservations, each with whether it was kept, by partition and class, in this order; and those of all partitions together
-/// by class.
+/// Counts reservations, each with whether it was kept, by partition and class, in this order; and
+/// those of all partitions together by class.
 pub(super) fn rows<'a>(reservations: impl Iterator<Item = (&'a ReportedReservation, bool)>) -> (Vec<Row>, Vec<Row>) {
     let decided = reservations.map(|(reservation, is_kept)| {
         let ReportedReservation { partition, promised, .. } = reservation;

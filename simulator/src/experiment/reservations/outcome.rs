@@ -19,7 +19,7 @@ pub(super) struct GivenReservation {
 }
 
 impl GivenReservation {
-    /// Builds the outcome of a reservation for a time, with the probability that was forecast. `ran`
+    /// Builds the outcome of a reservation for a time, with the probability that was told. `ran`
     /// are the records of its jobs that started, the first of which is that of the requested
     /// program; a joint reservation has several, and any of them that keeps it does.
     pub(super) fn of<'a>(at: UnixTime, probability: f64, ran: impl IntoIterator<Item = &'a Record>) -> Self {
