@@ -142,7 +142,7 @@ fn the_coverage_of_the_report_can_be_counted_from_the_forecasts_that_are_written
     let logs = Logs::new();
     let report = logs.json(&["waits", "model.swf", PART[0], PART[1], "--write-forecasts=forecasts.csv"]);
     let mut lines = csv::Reader::from_path(logs.path("forecasts.csv")).unwrap();
-    let columns = "log,job,submit,queue,processors,limit_s,point_s,q50_s,q75_s,q90_s,q95_s,wait_s,pit,in_force,\
+    let columns = "log,job,submit,queue,processors,limit_s,point_s,q50_s,q75_s,q90_s,q95_s,wait_s,pit,in_force,in_force_point_s,\
                    qbets_q50_s,qbets_q75_s,qbets_q90_s,qbets_q95_s";
     assert_eq!(lines.headers().unwrap().iter().collect::<Vec<_>>().join(","), columns);
     let jobs: Vec<HashMap<String, String>> = lines.deserialize().collect::<Result<_, _>>().unwrap();

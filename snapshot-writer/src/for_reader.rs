@@ -15,8 +15,8 @@ use std::collections::BTreeSet;
 /// their past and their accounts. With no user, without anybody's.
 ///
 /// What stays tells nothing of single users: partitions and what is in demand there, when CPUs
-/// come free, waits by class of job, run times of sizes and limits that several users asked for, and
-/// the trees.
+/// come free, waits by class of job, run times of sizes and limits that several users asked for,
+/// and the trees.
 #[must_use]
 pub fn for_reader<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, user: Option<UserId>) -> Vec<u8> {
     let is_own = |other: u32| user == Some(UserId(other));

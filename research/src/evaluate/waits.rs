@@ -22,8 +22,8 @@ use super::tables::{ForecastReport, Jobs};
 /// Forecast the waits of a log's jobs again, by each method, and show how far off each was.
 ///
 /// The published methods are QBETS, IBL (Li et al.) and APQ (Hariharan et al. 2020); predicting 0
-/// and k nearest neighbours show what little effort gets; queuecast is the default of the daemon. It
-/// is a whole distribution: its point is held against the others, and its probabilities against
+/// and k nearest neighbours show what little effort gets; queuecast is the default of the daemon.
+/// It is a whole distribution: its point is held against the others, and its probabilities against
 /// what happened. In force is what the daemon would have given: the default, or QBETS in a
 /// partition and time in which that was better.
 ///

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// The key of what the daemon's rule puts in force: for each job the default's forecast, or QBETS's,
-/// or none.
+/// The key of what the daemon's rule puts in force: for each job the default's forecast, or
+/// QBETS's, or none.
 pub const IN_FORCE: &str = "in_force";
 
-/// Values by the name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default), the
-/// members that the default weighs, and [`IN_FORCE`]. Jobs for which nothing was in force are in no
+/// Values by the name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default),
+/// the members that the default weighs, and [`IN_FORCE`]. Jobs for which nothing was in force are in no
 /// value of that.
 pub type ByMethod<T> = BTreeMap<&'static str, T>;
 
@@ -32,8 +32,8 @@ pub struct WaitReport {
     /// How long one forecast of the default takes, features not counted.
     pub prediction_us: PredictionTime,
 
-    /// Jobs for which `best`, `qbets` and what was in force had no bounds; they are left out of all that is said of
-    /// bounds: coverage, reliability and pinball loss.
+    /// Jobs for which `best`, `qbets` and what was in force had no bounds; they are left out
+    /// of all that is said of bounds: coverage, reliability and pinball loss.
     pub jobs_without_bounds: ByMethod<usize>,
     /// First and last job that was forecast, counted from 1 among the jobs that ran.
     pub from: usize,

@@ -53,8 +53,8 @@ pub const OF_ONE_LIMIT: u8 = 2;
 /// Stands for whichever size, in the place of a unit.
 pub const ANY_SIZE: u8 = 2;
 
-/// The run times of jobs that have something in common: of a user's jobs of one size, or of one time
-/// limit, or of everybody's.
+/// The run times of jobs that have something in common: of a user's jobs of one size, or of one
+/// time limit, or of everybody's.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct RunTimeModelRecord {
