@@ -5,7 +5,8 @@
 //! of the past is handed over as a [`wait_model`], made of the [`trees`], the [`blend`], the
 //! [`run_time_models`] and what a job sees of the [`past`]. What became of earlier
 //! forecasts and promises corrects the next ones: [`levels`], [`promise`], [`reliability`] and
-//! [`deadline_history`]. Learning itself is the crate `learning`'s. Nothing here knows of decisions.
+//! [`deadline_history`]. Learning itself is the crate `learning`'s. Nothing here knows of
+//! decisions.
 
 pub mod blend;
 pub mod class;

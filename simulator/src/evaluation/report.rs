@@ -9,8 +9,8 @@ use serde::Serialize;
 pub const IN_FORCE: &str = "in_force";
 
 /// Values by the name of the method: `zero`, `knn`, `qbets`, `ibl`, `apq`, `best` (the default),
-/// the members that the default weighs, and [`IN_FORCE`]. Jobs for which nothing was in force are in no
-/// value of that.
+/// the members that the default weighs, and [`IN_FORCE`]. Jobs for which nothing was in force are
+/// in no value of that.
 pub type ByMethod<T> = BTreeMap<&'static str, T>;
 
 /// Forecasts of waits held against a log, by the protocol of Hariharan et al. 2020 (V). The keys of
