@@ -85,7 +85,7 @@ fn burst() -> Vec<Job> {
     };
     let past = (0..3).map(|number| job(number * 2_000, 64, 1_000, 4_000));
     let burst = (1..=20).map(|second| job(10_000 + second, 64, 1_000, 4_000));
-    past.chain([job(10_000, 32, 40_000, 40_000)]).chain(burst).collect()
+    past.chain([job(7_000, 32, 40_000, 40_000)]).chain(burst).collect()
 }
 
 #[test]
