@@ -166,8 +166,8 @@ fn with_bounds(forecasts: &Forecasts) -> usize {
     forecasts.jobs - forecasts.waits.jobs_without_bounds.get("best").copied().unwrap_or(0).min(forecasts.jobs)
 }
 
-/// Whether forecasts of waits are worth showing: those that would have been in force, which are what
-/// users are told.
+/// Whether forecasts of waits are worth showing: those that would have been in force, which are
+/// what users are told.
 pub fn are_forecasts_useful(past: &Past, forecasts: &Forecasts) -> bool {
     let waits = &forecasts.waits;
     let held =

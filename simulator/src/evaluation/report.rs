@@ -55,8 +55,8 @@ pub struct WaitReport {
     /// Reliability: nominal probabilities 0.05 to 0.95 and the part of the jobs with bounds at
     /// most at it.
     pub reliability: Vec<[f64; 2]>,
-    /// Mean pinball loss over the quantiles 0.05 to 0.95 in hours, of `best`, of `qbets` and of what
-    /// was in force.
+    /// Mean pinball loss over the quantiles 0.05 to 0.95 in hours, of `best`, of `qbets` and of
+    /// what was in force.
     pub pinball_hours: ByMethod<f64>,
     /// Part of the jobs whose wait was at most QBETS's bound on the quantile that is the key, at 95
     /// % confidence.

@@ -195,6 +195,7 @@ impl Shipped {
             self.claims.clear();
         }
         let job = self.in_partition(asked);
+        self.state.prepare(&job);
         Named::from(job)
     }
 

@@ -13,8 +13,8 @@ use predictor_core::decisions::{Admitted, Timeliness};
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{
-    Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeQuestion, WaitForecast,
-    WaitForecaster,
+    Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeQuestion, RunTimeRange,
+    WaitForecast, WaitForecaster,
 };
 use predictor_core::forecasts::promise::PromiseKind;
 use predictor_core::forecasts::promised_job::PromisedJob;
@@ -34,6 +34,9 @@ pub(super) struct State {
     site: PublishedSite,
     parts: Ablations,
     run_times: ExpectedRunTimes,
+    /// The time limit of the job that is decided about, as its run time, where nothing is known of
+    /// any job like it and such jobs are to be decided about as well.
+    first_run: Option<[RunTimeRange; 1]>,
     learnt_waits: Option<LearntWaits>,
     /// The jobs that were admitted with their deadlines, where jobs are.
     admissions: Option<Admissions>,
@@ -52,7 +55,7 @@ impl State {
     /// the site's refresh interval; with an interval of 0 each decision sees the present. Without
     /// `learnt_waits` there is a plan of the queue and no forecast from past waits.
     pub(super) fn new(jobs: usize, site: PublishedSite, parts: Ablations, learnt_waits: Option<LearntWaits>) -> Self {
-        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), learnt_waits, admissions: None, published: None }
+        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, admissions: None, published: None }
     }
 
     /// Jobs with deadlines are admitted.
@@ -94,6 +97,13 @@ impl State {
     /// Whether what was published may be decided from.
     pub(super) fn timeliness(&self, now: UnixTime) -> Option<Timeliness> {
         self.published.as_ref().map(|published| Timeliness::of(published.at, now, self.site.site.refresh))
+    }
+
+    /// A job is to be decided about.
+    pub(super) fn prepare(&mut self, job: &Job) {
+        let is_unknown = self.parts.first_runs && self.run_times.forecast(&question(job)).is_none();
+        let limit_s = job.estimate.clamped_u32();
+        self.first_run = is_unknown.then(|| [RunTimeRange::new(limit_s, limit_s, 1.0)]);
     }
 
     /// A job is submitted, and is expected to run so long where that was decided.
@@ -236,9 +246,10 @@ impl RunTimeForecaster for State {
     /// The forecast from what was published. Where jobs at sizes that their user never ran are to
     /// be decided about as well, that of such a job counts as one of its user's own.
     fn run_time(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
-        let forecast = self.run_times.forecast(asked)?;
-        let counts = self.parts.first_runs && asked.limit.is_some();
-        Some(RunTimeForecast { jobs: forecast.jobs.max(u32::from(counts)), ..forecast })
+        let is_written = asked.limit.is_some();
+        let limit = || Some(RunTimeForecast { jobs: 0, longest_limit: None, ranges: self.first_run.as_ref().filter(|_| is_written)? });
+        let forecast = self.run_times.forecast(asked).or_else(limit)?;
+        Some(RunTimeForecast { jobs: forecast.jobs.max(u32::from(self.parts.first_runs && is_written)), ..forecast })
     }
 
     fn past_sizes(&self, user: UserId, partition: PartitionIndex, unit: Unit) -> impl Iterator<Item = u32> + '_ {
