@@ -34,8 +34,8 @@ struct Trial {
     choice: Option<Choice>,
 }
 
-/// Holds the default forecasts and QBETS's against what followed, and decides from that which are in
-/// force in each partition. The daemon and the evaluation on workload logs share it.
+/// Holds the default forecasts and QBETS's against what followed, and decides from that which are
+/// in force in each partition. The daemon and the evaluation on workload logs share it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trials {
     by_partition: BTreeMap<PartitionIndex, Trial>,
