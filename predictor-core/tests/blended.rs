@@ -248,7 +248,7 @@ fn what_is_told_of_a_reservation_is_less_where_such_forecasts_were_missed_and_wh
     let before = reserve(Shortfalls::default());
     let forecast = before.point.probability;
     let mut shortfalls = Shortfalls::default();
-    (0..200).for_each(|_| shortfalls.observe(forecast, forecast, false));
+    (0..100).for_each(|_| shortfalls.observe(forecast, forecast, false));
     let after = reserve(shortfalls);
     assert!((forecast - 0.35..forecast - 0.1).contains(&after.point.probability), "{before:?} and {after:?}");
     assert_eq!((after.point.begin, after.point.padded_limit, after.wanted), (before.point.begin, before.point.padded_limit, 0.75));

@@ -23,8 +23,8 @@ pub const REPLAYED: usize = 8_000;
 const LONGEST_INTERVAL: usize = 4_000;
 
 /// How many jobs of the past, the latest, are forecast a run time as they arrive, so that the
-/// levels of these forecasts are corrected by what they came to. More would count for little: the levels
-/// forget them.
+/// levels of these forecasts are corrected by what they came to. More would count for little: the
+/// levels forget them.
 const MOST_HELD: usize = 6_000;
 
 /// Ended runs that slurmctld may still show, or slurmdbd tell again.
