@@ -47,8 +47,10 @@ where
     // A job of another size is forecast from what its user has run there alone: what others run
     // says nothing of how this program runs at that size. Where the user names sizes of which
     // nothing is known, the one as written is not to look faster for what others run there.
-    let as_written = || context.past_at(size, context.limit).filter(|past| past.jobs > 0 || submission.asked.mold_sizes.is_none());
-    let past = if is_original { as_written() } else { past_at_other_size(context, count) };
+    // Sizes are compared by the user's jobs of whichever limit: at another size there may be none
+    // with this one.
+    let of_others = || context.past_at(size, context.limit).filter(|_| is_original && submission.asked.mold_sizes.is_none());
+    let past = past_at_other_size(context, count).or_else(of_others);
     let limit = if is_original { context.limit } else { molded_limit(context, size, past)? };
     let fits_deadline = submission
         .deadline
