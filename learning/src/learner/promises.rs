@@ -140,9 +140,14 @@ mod tests {
     use super::*;
     use job_types::job::Ending;
     use job_types::promise::ReservedRun;
-    use predictor_core::forecasts::promise::{level_to_ask, probability_to_tell};
+    use predictor_core::forecasts::promise::{PromiseShape, level_to_ask, probability_to_tell};
 
     const PARTITION: PartitionIndex = PartitionIndex(0);
+
+    /// A promise to a job of four CPUs for a time so many seconds ahead.
+    fn promise(kind: PromiseKind, ahead_s: i64) -> PromiseShape {
+        PromiseShape { kind, partition: PARTITION, cpus: 4, ahead: Seconds(ahead_s) }
+    }
 
     /// A reservation for 8,200 that was given at 4,600.
     fn outcome(state: PromiseState) -> PromiseOutcome {
@@ -200,7 +205,7 @@ mod tests {
         }
         let published = promises.published();
         let levels_of = |class| published.iter().find(|levels| levels.class == class).map(|levels| levels.levels);
-        [0.75, 0.9].map(|wanted| level_to_ask(PromiseKind::Reservation, 4, Seconds(7_200), wanted, levels_of))
+        [0.75, 0.9].map(|wanted| level_to_ask(&promise(PromiseKind::Reservation, 7_200), wanted, levels_of))
     }
 
     #[test]
@@ -219,7 +224,7 @@ mod tests {
                 let found = published.iter().find(|levels| levels.class == class);
                 found.map(|levels| (Levels::default(), levels.shortfalls))
             };
-            probability_to_tell(PromiseKind::Reservation, 4, Seconds(3_600), 0.75, 0.78, class_of)
+            probability_to_tell(&promise(PromiseKind::Reservation, 3_600), 0.75, 0.78, class_of)
         };
         for job in 0..2_000 {
             let state = if job % 5 < 3 { PromiseState::Kept } else { PromiseState::Missed };
@@ -246,7 +251,7 @@ mod tests {
         promises.settle(UnixTime(4_601));
         let published = promises.published();
         let levels_of = |class| published.iter().find(|levels| levels.class == class).map(|levels| levels.levels);
-        let asked = |kind| level_to_ask(kind, 4, Seconds(3_600), 0.9, levels_of);
+        let asked = |kind| level_to_ask(&promise(kind, 3_600), 0.9, levels_of);
         assert_eq!(asked(PromiseKind::Reservation), 0.9);
         assert!(asked(PromiseKind::Deadline) > 0.95, "{}", asked(PromiseKind::Deadline));
     }

@@ -18,8 +18,8 @@ use std::collections::btree_map::Entry;
 /// beyond that the earliest is forgotten.
 const MOST_REMEMBERED: usize = 100_000;
 
-/// How long after it has counted a reservation is remembered, so that another run of its job does
-/// not count again.
+/// How long a reservation that has counted is remembered after its job was told last, so that it
+/// does not count again.
 const REMEMBERED: Seconds = Seconds(30 * 86_400);
 
 /// How long a run is awaited that had its nodes at the reserved time, from when that has passed and
@@ -40,6 +40,9 @@ struct Known<T> {
     /// Since when its time has passed without that anything was decided.
     awaited_since: Option<UnixTime>,
     counted_at: Option<UnixTime>,
+    /// Whether a run was told since the last that counted: one that goes on waiting is told again
+    /// and again, however long ago its reservation has counted.
+    is_told: bool,
 }
 
 impl<T> Default for ReservedTimes<T> {
@@ -53,11 +56,12 @@ impl<T: Clone> ReservedTimes<T> {
     pub fn observe(&mut self, job: JobId, outcome: &PromiseOutcome, with: T) {
         match self.known.entry((outcome.at, job)) {
             Entry::Vacant(entry) => {
-                entry.insert(Known { outcome: *outcome, with, awaited_since: None, counted_at: None });
+                entry.insert(Known { outcome: *outcome, with, awaited_since: None, counted_at: None, is_told: true });
             }
             Entry::Occupied(mut entry) => {
-                let known = &mut entry.get_mut().outcome;
-                known.state = known.state.beside(outcome.state);
+                let known = entry.get_mut();
+                known.outcome.state = known.outcome.state.beside(outcome.state);
+                known.is_told = true;
             }
         }
         if self.known.len() > MOST_REMEMBERED {
@@ -70,7 +74,9 @@ impl<T: Clone> ReservedTimes<T> {
     pub fn due(&mut self, now: UnixTime) -> Vec<(PromiseOutcome, T)> {
         let mut due = Vec::new();
         for (_, known) in self.known.range_mut(..(now, JobId(0))) {
-            if known.counted_at.is_some() {
+            let is_told = std::mem::take(&mut known.is_told);
+            if let Some(counted_at) = &mut known.counted_at {
+                *counted_at = if is_told { now } else { *counted_at };
                 continue;
             }
             if now - *known.awaited_since.get_or_insert(now) > AWAITED {
@@ -128,6 +134,17 @@ mod tests {
         assert_eq!(due(&mut lost, AT + Seconds(60)), []);
         assert_eq!(due(&mut lost, AT + Seconds(60) + AWAITED), []);
         assert_eq!(due(&mut lost, AT + Seconds(61) + AWAITED), [PromiseState::Missed]);
+    }
+
+    #[test]
+    fn a_job_that_goes_on_waiting_counts_once_however_long_it_waits() {
+        let mut times = ReservedTimes::default();
+        let counted = (0..100).map(|day| {
+            times.observe(JobId(1), &outcome(PromiseState::Missed), ());
+            due(&mut times, AT + Seconds(1 + day * 86_400)).len()
+        });
+        let counted: Vec<usize> = counted.collect();
+        assert_eq!((counted.first(), counted.iter().sum()), (Some(&1), 1));
     }
 
     #[test]

@@ -47,10 +47,8 @@ where
     // A job of another size is forecast from what its user has run there alone: what others run
     // says nothing of how this program runs at that size. Where the user names sizes of which
     // nothing is known, the one as written is not to look faster for what others run there.
-    // Sizes are compared by the user's jobs of whichever limit: at another size there may be none
-    // with this one.
-    let of_others = || context.past_at(size, context.limit).filter(|_| is_original && submission.asked.mold_sizes.is_none());
-    let past = past_at_other_size(context, count).or_else(of_others);
+    let as_written = || context.past_at(size, context.limit).filter(|past| past.jobs > 0 || submission.asked.mold_sizes.is_none());
+    let past = if is_original { as_written() } else { past_at_whichever_limit(context, count) };
     let limit = if is_original { context.limit } else { molded_limit(context, size, past)? };
     let fits_deadline = submission
         .deadline
@@ -74,7 +72,7 @@ where
 }
 
 /// What is known of the run times of the user's own jobs at a size, whatever their limit.
-fn past_at_other_size<'a, F: Forecaster>(context: &DerivedInputs<'a, F>, count: u32) -> Option<RunTimeForecast<'a>> {
+fn past_at_whichever_limit<'a, F: Forecaster>(context: &DerivedInputs<'a, F>, count: u32) -> Option<RunTimeForecast<'a>> {
     let (submission, partition) = (context.submission, context.partition.index);
     let asked = RunTimeQuestion { user: submission.user, partition, unit: submission.unit(), count, limit: None };
     context.forecasts.run_time(&asked).filter(|past| past.jobs > 0)
@@ -99,7 +97,7 @@ where
     let submission = context.submission;
     let (original, unit) = (context.size, submission.unit());
     let other = |count: u32| {
-        let past = past_at_other_size(context, count);
+        let past = past_at_whichever_limit(context, count);
         let is_known = past.is_some_and(|past| past.jobs >= FEWEST_PAST_JOBS) || submission.asked.mold_sizes.is_some();
         let (size, tasks) = resize(submission, original, unit, count).filter(|_| is_known)?;
         let is_allowed = |limit: &Option<Seconds>| context.bounds.admit(size, limit.map(Seconds::rounded_up_to_minutes)).is_ok();
@@ -116,7 +114,7 @@ pub(super) fn longest_run<F>(context: &DerivedInputs<'_, F>, size: Size) -> Opti
 where
     F: Forecaster,
 {
-    let past = past_at_other_size(context, size.count(context.submission.unit()))?;
+    let past = past_at_whichever_limit(context, size.count(context.submission.unit()))?;
     past.ranges.last().map(|last| (last.upper() + Seconds::MINUTE).rounded_up_to_minutes())
 }
 
@@ -149,6 +147,10 @@ where
         let others =
             candidate_counts(context, original_count).into_iter().filter_map(|count| forbidden.noted(draft(context, count, assumption)));
         drafts.extend(others.filter(is_known));
+        // The past is held against itself: at another size there may be no jobs with this limit.
+        if let (Some(written), Some(past)) = (drafts.first_mut(), past_at_whichever_limit(context, original_count)) {
+            written.ranges = past.within(written.limit);
+        }
     }
     let forecasts = forecast(context, drafts, assumption);
     let (original, others) = match forecasts.split_first() {

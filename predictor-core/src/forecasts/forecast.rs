@@ -4,7 +4,7 @@
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
 use crate::forecasts::deadline_history::DeadlineHistory;
-use crate::forecasts::promise::PromiseKind;
+use crate::forecasts::promise::PromiseShape;
 use crate::forecasts::promised_job::PromisedJob;
 use crate::forecasts::reliability::WaitSourceReason;
 use job_types::job::WaitingJob;
@@ -470,24 +470,16 @@ pub trait WaitForecaster {
 
     /// The probability that a promise for a time so far ahead is to be forecast with so that it is
     /// kept with `wanted`, as those of the past were kept; never less.
-    fn level_to_ask(&self, kind: PromiseKind, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
-        let _ = (kind, partition, cpus, ahead);
+    fn level_to_ask(&self, promise: &PromiseShape, wanted: f64) -> f64 {
+        let _ = promise;
         wanted
     }
 
     /// What is told of a promise for a time so far ahead that is forecast with a probability where
     /// `wanted` is wanted, as such promises were kept lately; never more than is forecast
     /// ([`probability_to_tell`](crate::forecasts::promise::probability_to_tell)).
-    fn probability_to_tell(
-        &self,
-        kind: PromiseKind,
-        partition: PartitionIndex,
-        cpus: u32,
-        ahead: Seconds,
-        wanted: f64,
-        forecast: f64,
-    ) -> f64 {
-        let _ = (kind, partition, cpus, ahead, wanted);
+    fn probability_to_tell(&self, promise: &PromiseShape, wanted: f64, forecast: f64) -> f64 {
+        let _ = (promise, wanted);
         forecast
     }
 

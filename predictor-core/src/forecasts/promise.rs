@@ -40,6 +40,19 @@ pub enum PromiseKind {
     Deadline,
 }
 
+/// What forecasts of a promise need to know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromiseShape {
+    /// What is promised.
+    pub kind: PromiseKind,
+    /// Index of the partition.
+    pub partition: PartitionIndex,
+    /// CPUs of the job.
+    pub cpus: u32,
+    /// How far ahead its time is.
+    pub ahead: Seconds,
+}
+
 /// The numbers of the classes that a promise belongs to: that of all of its kind, one by its size
 /// and one by how far ahead its time is.
 #[must_use]
@@ -125,8 +138,8 @@ pub struct PromiseLevels {
 
 /// The probability that a promise is to be forecast with so that it is kept with `wanted`: the
 /// highest that a class it belongs to says. `levels_of` answers for a class.
-pub fn level_to_ask(kind: PromiseKind, cpus: u32, ahead: Seconds, wanted: f64, levels_of: impl Fn(u8) -> Option<Levels>) -> f64 {
-    let levels = classes(kind, cpus, ahead).into_iter().filter_map(levels_of);
+pub fn level_to_ask(promise: &PromiseShape, wanted: f64, levels_of: impl Fn(u8) -> Option<Levels>) -> f64 {
+    let levels = classes(promise.kind, promise.cpus, promise.ahead).into_iter().filter_map(levels_of);
     let highest = levels.map(|levels| levels.corrected(wanted)).fold(wanted, f64::max);
     // Bounds are told in whole percent: a rounding error of the record must not ask for the next.
     if highest - wanted < 1e-4 { wanted } else { highest }
@@ -137,16 +150,15 @@ pub fn level_to_ask(kind: PromiseKind, cpus: u32, ahead: Seconds, wanted: f64, l
 /// kept less often lately. Never more than is forecast, and never below 0. `class_of` answers for a
 /// class.
 pub fn probability_to_tell(
-    kind: PromiseKind,
-    cpus: u32,
-    ahead: Seconds,
+    promise: &PromiseShape,
     wanted: f64,
     forecast: f64,
     class_of: impl Fn(u8) -> Option<(Levels, Shortfalls)>,
 ) -> f64 {
-    let asked = level_to_ask(kind, cpus, ahead, wanted, |class| class_of(class).map(|(levels, _)| levels));
+    let asked = level_to_ask(promise, wanted, |class| class_of(class).map(|(levels, _)| levels));
     let forecast = (forecast - (asked - wanted)).max(0.0);
-    let shortfalls = classes(kind, cpus, ahead).into_iter().filter_map(class_of).map(|(_, shortfalls)| shortfalls);
+    let classes = classes(promise.kind, promise.cpus, promise.ahead);
+    let shortfalls = classes.into_iter().filter_map(class_of).map(|(_, shortfalls)| shortfalls);
     (forecast - shortfalls.map(|shortfalls| shortfalls.at(forecast)).sum::<f64>()).max(0.0)
 }
 
@@ -189,12 +201,15 @@ mod tests {
         assert_eq!(classes(PromiseKind::Deadline, u32::MAX, Seconds(i64::MAX)), [11, 16, CLASSES - 1]);
     }
 
+    const RESERVATION: PromiseShape =
+        PromiseShape { kind: PromiseKind::Reservation, partition: PartitionIndex(0), cpus: 4, ahead: Seconds(60) };
+
     #[test]
     fn the_class_that_was_kept_least_says_what_is_asked() {
         let mut missed = Levels::default();
         (0..10).for_each(|_| missed.observe(nearest_knot(0.9), 0.0, 0.02));
         let levels_of = |class| (class == 2).then_some(missed);
-        let of_kind = |kind, cpus, wanted| level_to_ask(kind, cpus, Seconds(60), wanted, levels_of);
+        let of_kind = |kind, cpus, wanted| level_to_ask(&PromiseShape { kind, cpus, ..RESERVATION }, wanted, levels_of);
         let reservation = |cpus, wanted| of_kind(PromiseKind::Reservation, cpus, wanted);
         assert_eq!(reservation(1, 0.9), 0.9, "another size");
         assert!(reservation(4, 0.9) > 0.95);
@@ -209,7 +224,7 @@ mod tests {
         let mut sum_told = 0.0;
         for turn in 0..2_000 {
             let of = |class: u8| Some(known[class as usize]);
-            let told = probability_to_tell(PromiseKind::Reservation, 4, Seconds(60), 0.95, 0.96, of);
+            let told = probability_to_tell(&RESERVATION, 0.95, 0.96, of);
             sum_told += told;
             let classes = classes(PromiseKind::Reservation, 4, Seconds(60));
             let shortfalls = classes.map(|class| known[class as usize].1);
@@ -219,9 +234,9 @@ mod tests {
             }
         }
         let of = |class: u8| Some(known[class as usize]);
-        let tell = |wanted, forecast| probability_to_tell(PromiseKind::Reservation, 4, Seconds(60), wanted, forecast, of);
+        let tell = |wanted, forecast| probability_to_tell(&RESERVATION, wanted, forecast, of);
         assert_eq!(tell(0.5, 0.5), 0.5, "forecasts that are far from these are as they were");
-        assert_eq!(probability_to_tell(PromiseKind::Deadline, 4, Seconds(60), 0.95, 0.96, of), 0.96, "another kind");
+        assert_eq!(probability_to_tell(&PromiseShape { kind: PromiseKind::Deadline, ..RESERVATION }, 0.95, 0.96, of), 0.96, "another kind");
         (tell(0.95, 0.96), sum_told / 2_000.0)
     }
 
@@ -237,7 +252,7 @@ mod tests {
         let mut shortfalls = Shortfalls::default();
         (0..1_000).for_each(|_| shortfalls.observe(0.6, 0.6, true));
         let of = |_| Some((Levels::default(), shortfalls));
-        assert_eq!(probability_to_tell(PromiseKind::Reservation, 4, Seconds(60), 0.5, 0.6, of), 0.6);
+        assert_eq!(probability_to_tell(&RESERVATION, 0.5, 0.6, of), 0.6);
     }
 
     #[test]
@@ -245,7 +260,7 @@ mod tests {
         let mut missed = Levels::default();
         (0..10).for_each(|_| missed.observe(nearest_knot(0.9), 0.0, 0.02));
         let asked = missed.corrected(0.9);
-        let told = probability_to_tell(PromiseKind::Reservation, 4, Seconds(60), 0.9, asked, |_| Some((missed, Shortfalls::default())));
+        let told = probability_to_tell(&RESERVATION, 0.9, asked, |_| Some((missed, Shortfalls::default())));
         assert!(asked > 0.95 && (told - 0.9).abs() < 1e-9, "{asked} {told}");
     }
 

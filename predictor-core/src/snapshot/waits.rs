@@ -14,7 +14,7 @@ use crate::forecasts::forecast::{
     Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster,
 };
 use crate::forecasts::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
-use crate::forecasts::promise::{PromiseKind, level_to_ask, probability_to_tell};
+use crate::forecasts::promise::{PromiseShape, level_to_ask, probability_to_tell};
 use crate::forecasts::promised_job::PromisedJob;
 use crate::forecasts::reliability::WaitSourceReason;
 use job_types::number::{AccountIndex, PartitionIndex, QosIndex, UserId};
@@ -72,20 +72,12 @@ impl<B: AsRef<[u8]>> WaitForecaster for Snapshot<B> {
         forecasts
     }
 
-    fn level_to_ask(&self, kind: PromiseKind, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
-        level_to_ask(kind, cpus, ahead, wanted, |class| self.promises_of(partition, class).map(|(levels, _)| levels))
+    fn level_to_ask(&self, promise: &PromiseShape, wanted: f64) -> f64 {
+        level_to_ask(promise, wanted, |class| self.promises_of(promise.partition, class).map(|(levels, _)| levels))
     }
 
-    fn probability_to_tell(
-        &self,
-        kind: PromiseKind,
-        partition: PartitionIndex,
-        cpus: u32,
-        ahead: Seconds,
-        wanted: f64,
-        forecast: f64,
-    ) -> f64 {
-        probability_to_tell(kind, cpus, ahead, wanted, forecast, |class| self.promises_of(partition, class))
+    fn probability_to_tell(&self, promise: &PromiseShape, wanted: f64, forecast: f64) -> f64 {
+        probability_to_tell(promise, wanted, forecast, |class| self.promises_of(promise.partition, class))
     }
 
     fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {

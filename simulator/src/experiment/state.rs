@@ -16,7 +16,7 @@ use predictor_core::forecasts::forecast::{
     Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeQuestion, RunTimeRange,
     WaitForecast, WaitForecaster,
 };
-use predictor_core::forecasts::promise::PromiseKind;
+use predictor_core::forecasts::promise::PromiseShape;
 use predictor_core::forecasts::promised_job::PromisedJob;
 use predictor_core::forecasts::promised_job::mean;
 use predictor_core::forecasts::reliability::WaitSourceReason;
@@ -212,21 +212,12 @@ impl WaitForecaster for State {
         self.published_waits().map_or_else(|| vec![None; asked.len()], |waits| waits.waits(asked))
     }
 
-    fn level_to_ask(&self, kind: PromiseKind, partition: PartitionIndex, cpus: u32, ahead: Seconds, wanted: f64) -> f64 {
-        self.published_waits().map_or(wanted, |waits| waits.level_to_ask(kind, partition, cpus, ahead, wanted))
+    fn level_to_ask(&self, promise: &PromiseShape, wanted: f64) -> f64 {
+        self.published_waits().map_or(wanted, |waits| waits.level_to_ask(promise, wanted))
     }
 
-    fn probability_to_tell(
-        &self,
-        kind: PromiseKind,
-        partition: PartitionIndex,
-        cpus: u32,
-        ahead: Seconds,
-        wanted: f64,
-        forecast: f64,
-    ) -> f64 {
-        let waits = self.published_waits();
-        waits.map_or(forecast, |waits| waits.probability_to_tell(kind, partition, cpus, ahead, wanted, forecast))
+    fn probability_to_tell(&self, promise: &PromiseShape, wanted: f64, forecast: f64) -> f64 {
+        self.published_waits().map_or(forecast, |waits| waits.probability_to_tell(promise, wanted, forecast))
     }
 
     fn reserved_part(&self, partition: PartitionIndex, cpus: u32, moment: &Moment) -> f64 {

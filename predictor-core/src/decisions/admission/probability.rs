@@ -32,7 +32,7 @@ use crate::decisions::{Candidate, DerivedInputs};
 use crate::forecasts::deadline_history::DeadlineHistory;
 use crate::forecasts::deadline_run_times::with_deadline;
 use crate::forecasts::forecast::{Claimed, Forecaster, FreePlan};
-use crate::forecasts::promise::PromiseKind;
+use crate::forecasts::promise::{PromiseKind, PromiseShape};
 use crate::forecasts::promised_job::{PromisedJob, mean};
 use job_types::policy::Admission;
 use job_types::time::{Seconds, UnixTime};
@@ -83,6 +83,7 @@ where
 {
     let wanted = context.policy.deadline_probability;
     let (partition, cpus, ahead) = (context.partition.index, context.size.cpus, deadline - context.now);
+    let promise = PromiseShape { kind: PromiseKind::Deadline, partition, cpus, ahead };
     let by_plan = decided.and_then(|decided| prospect(context, decided, deadline));
     // Either forecast is corrected by what became of others, once: by how promises at the border
     // were kept, or by size and time ahead.
@@ -90,7 +91,7 @@ where
         Some(Prospect { probability, .. }) => (probability, wanted),
         None => {
             let Some(forecast) = decided.and_then(|decided| decided.deadline_probability) else { return Err(NotAdmitted::NoWaits) };
-            (forecast, context.forecasts.level_to_ask(PromiseKind::Deadline, partition, cpus, ahead, wanted))
+            (forecast, context.forecasts.level_to_ask(&promise, wanted))
         }
     };
     if probability < asked {

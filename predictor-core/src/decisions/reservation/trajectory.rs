@@ -2,7 +2,7 @@
 //! and Brevik 2008, 3.1).
 
 use crate::forecasts::forecast::{JobShape, Moment, PERCENTILES, UNBOUNDED_S, WaitForecast, WaitForecaster, held_within, mean_left};
-use crate::forecasts::promise::{PromiseKind, reservable_part};
+use crate::forecasts::promise::{PromiseKind, PromiseShape, reservable_part};
 use arrayvec::ArrayVec;
 use job_types::options::SuccessProbability;
 use job_types::record::WaitSource;
@@ -172,15 +172,20 @@ impl<F: WaitForecaster> Reservable<'_, F> {
     /// ([`WaitForecaster::level_to_ask`]).
     #[must_use]
     pub fn level_to_ask(&self, ahead: Seconds, wanted: f64) -> f64 {
-        self.forecasts.level_to_ask(PromiseKind::Reservation, self.shape.partition, self.shape.size.cpus, ahead, wanted)
+        self.forecasts.level_to_ask(&self.promise(ahead), wanted)
     }
 
     /// What is told of a reservation for a time so far ahead that is forecast with a probability
     /// where `wanted` is wanted ([`WaitForecaster::probability_to_tell`]).
     #[must_use]
     pub fn probability_to_tell(&self, ahead: Seconds, wanted: f64, forecast: f64) -> f64 {
+        self.forecasts.probability_to_tell(&self.promise(ahead), wanted, forecast)
+    }
+
+    /// Its reservation for a time so far ahead.
+    fn promise(&self, ahead: Seconds) -> PromiseShape {
         let JobShape { partition, size, .. } = self.shape;
-        self.forecasts.probability_to_tell(PromiseKind::Reservation, partition, size.cpus, ahead, wanted, forecast)
+        PromiseShape { kind: PromiseKind::Reservation, partition, cpus: size.cpus, ahead }
     }
 
     /// The part of the CPUs that would be reserved for a time so far ahead with this job, where
