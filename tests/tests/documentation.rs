@@ -94,13 +94,16 @@ fn what_the_pages_for_users_type_works_and_what_they_quote_is_printed() {
 }
 
 /// A log of 400 jobs of four users on 8 nodes of 4 CPUs, half of them on 8 nodes for five minutes
-/// or more, half on 2 for ten or more, one every two and a half hours.
+/// or more, half on 2 for ten or more, one every two and a half hours. The fourth user's jobs of the
+/// first half are on 6 nodes, for all of the two hours that they may run: so is root's that keeps
+/// the nodes busy.
 fn log() -> String {
     let mut log = "; MaxNodes: 8\n; MaxProcs: 32\n".to_owned();
     for n in 1..=400 {
         let (user, is_large) = (n / 2 % 4 + 1, n % 2 == 1);
         let (processors, wait, run) = if is_large { (32, 600 + n % 7 * 60, 300 + n % 5 * 30) } else { (8, 0, 600 + n % 5 * 60) };
-        let _ = writeln!(log, "{n} {} {wait} {run} {processors} -1 -1 {processors} 3600 -1 1 {user} 1 -1 1 -1 -1 -1", n * 9_000);
+        let (processors, run, limit) = if is_large && user == 4 { (24, 7_200, 7_200) } else { (processors, run, 3_600) };
+        let _ = writeln!(log, "{n} {} {wait} {run} {processors} -1 -1 {processors} {limit} -1 1 {user} 1 -1 1 -1 -1 -1", n * 9_000);
     }
     log
 }
@@ -112,7 +115,7 @@ fn site() -> Cluster {
         .option("conf-line", "PriorityType=priority/multifactor");
     let cluster = Cluster::up(&options);
     std::fs::write(cluster.path("log/past.swf"), log()).unwrap();
-    let said = cluster.import(&["past.swf", "--map-user", "1:games", "--partition", "batch"]);
+    let said = cluster.import(&["past.swf", "--map-user", "1:games", "--map-user", "4:root", "--partition", "batch"]);
     assert!(said.contains("imported 400 jobs"), "{said}");
     cluster
 }
