@@ -71,18 +71,21 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let scratch = tempfile::tempdir().expect("a temporary directory");
     step("reading the workload log");
-    let log = match &arguments.trace {
+    let path = match &arguments.trace {
         Some(path) => path.clone(),
         None => workload::embedded(scratch.path()),
     };
-    let log = log.canonicalize().unwrap_or(log);
-    let workload = match Workload::of(&log, arguments.time_scale) {
-        Ok(workload) => workload,
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let read = workload::read(&path).and_then(|log| Ok((Workload::of(name, &log, arguments.time_scale)?, log)));
+    let (workload, log) = match read {
+        Ok(read) => read,
         Err(error) => {
-            eprintln!("ci/demo: {}: {error}", log.display());
+            eprintln!("ci/demo: {}: {error}", path.display());
             return ExitCode::from(2);
         }
     };
+    let path = scratch.path().join("past.swf");
+    let filler = filler::write_with_past(log, arguments.time_scale, &path).expect("the directory is ours");
     println!("  {workload}");
 
     step("bringing up a private cluster");
@@ -93,10 +96,11 @@ fn main() -> ExitCode {
     println!("  an hour of the log passes in {hour}: a change has to gain 10 s here, in the place of a minute");
 
     step("importing the log's jobs into slurmdbd");
-    let map = format!("{}:root", workload.user);
+    let maps = [format!("{}:root", workload.user), format!("{filler}:{}", filler::USER)];
     let scale = arguments.time_scale.to_string();
-    let (log, cpus) = (log.display().to_string(), cpus.to_string());
-    indented(&cluster.import(&[&log, "--cpus-per-node", &cpus, "--time-scale", &scale, "--map-user", &map]));
+    let (log, cpus) = (path.display().to_string(), cpus.to_string());
+    let [root, games] = maps.each_ref().map(|map| ["--map-user", map]);
+    indented(&cluster.import(&[&[log.as_str(), "--cpus-per-node", &cpus, "--time-scale", &scale], &root[..], &games].concat()));
 
     step("asking whether queuecast would pay here, from slurmdbd alone");
     let assessed = assessment::write(&cluster, NODES * workload.cpus_per_node());

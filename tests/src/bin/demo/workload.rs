@@ -1,7 +1,7 @@
 //! The workload log of the demonstration, and the user of it in whose name jobs are submitted.
 
 use crate::NODES;
-use simulator::swf::{Reader, Record};
+use simulator::swf::{Log, Reader};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::File;
@@ -59,15 +59,12 @@ impl Workload {
         self.processors.div_ceil(NODES)
     }
 
-    /// Reads a log. The user is the one with most jobs among those with the most sizes, up to four,
-    /// that can be run here and take some seconds.
-    pub(crate) fn of(path: &Path, time_scale: f64) -> Result<Workload, String> {
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let mut reader = Reader::detecting_compression(file).map_err(|error| error.to_string())?;
+    /// What there is in a log of this name. The user is the one with most jobs among those with the
+    /// most sizes, up to four, that can be run here and take some seconds.
+    pub(crate) fn of(name: String, log: &Log, time_scale: f64) -> Result<Workload, String> {
         let mut runs: HashMap<u64, BTreeMap<u64, Vec<u64>>> = HashMap::new();
         let (mut jobs, mut largest) = (0, 0);
-        for record in reader.by_ref() {
-            let record: Record = record.map_err(|error| error.to_string())?;
+        for record in &log.records {
             let (Some(processors), Some(run_time)) = (record.processors(), record.run_time_seconds.filter(|run_time| *run_time > 0)) else {
                 continue;
             };
@@ -80,7 +77,7 @@ impl Workload {
                 runs.entry(user).or_default().entry(processors).or_default().push(run_time);
             }
         }
-        let processors = reader.header().max_processors().unwrap_or(largest);
+        let processors = log.header.max_processors().unwrap_or(largest);
         for size in runs.values_mut().flat_map(BTreeMap::values_mut) {
             size.sort_unstable();
         }
@@ -97,14 +94,15 @@ impl Workload {
         sizes.sort_by_key(|(size, runs)| (std::cmp::Reverse(runs.len()), *size));
         sizes.truncate(4);
         let sizes = sizes.into_iter().map(|(size, runs)| (size as u32, (median(&runs).round() as i64).clamp(1, LONGEST_RUN_S)));
-        Ok(Workload {
-            name: path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-            jobs,
-            processors: u32::try_from(processors).map_err(|_| "too many processors")?,
-            user,
-            sizes: sizes.collect(),
-        })
+        Ok(Workload { name, jobs, processors: u32::try_from(processors).map_err(|_| "too many processors")?, user, sizes: sizes.collect() })
     }
+}
+
+/// Reads a log, plain or packed.
+pub(crate) fn read(path: &Path) -> Result<Log, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let reader = Reader::detecting_compression(file).map_err(|error| error.to_string())?;
+    reader.into_log().map_err(|error| error.to_string())
 }
 
 /// Writes the embedded workload into a directory: one whose jobs run for hours, so that there is a
