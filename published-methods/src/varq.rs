@@ -14,7 +14,7 @@
 
 use job_types::job::WaitingJob;
 use job_types::time::{Seconds, UnixTime};
-use learning::waits::qbets::{CONFIDENCE, Qbets};
+use learning::waits::qbets::{CONFIDENCE, Classes, Qbets};
 use predictor_core::forecasts::forecast::{ClassBounds, PERCENTILES};
 
 /// Width of the steps of the trajectory (Nurmi, Wolski and Brevik 2008, 3.1).
@@ -119,6 +119,12 @@ impl Varq {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Before any job has started, with these classes of QBETS.
+    #[must_use]
+    pub fn with_classes(classes: Classes) -> Self {
+        Self { qbets: Qbets::with_classes(classes), classes: Vec::new() }
     }
 
     /// A job has started after this wait. Jobs are told in the order of their starts.

@@ -19,7 +19,7 @@ use command_parts::log_file::LogFileOptions;
 use job_types::time::Seconds;
 use serde::Serialize;
 use simulator::experiment::{
-    ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, Reviewed, VarqChoice,
+    ReservationFigures, ReservationMethod, ReservationOptions, ReservationOutcome, ReservationWish, Reviewed, VarqChoice, VarqClasses,
     reservation_figures, reservations,
 };
 use simulator::remarks::Remarks;
@@ -142,6 +142,9 @@ enum MethodName {
     Shipped,
     /// VARQ, as Nurmi, Wolski and Brevik 2008 have it.
     Varq,
+    /// The same with four classes by size alone, as QBETS had them at first (Brevik, Nurmi and
+    /// Wolski 2006): then a longer limit never looks like a shorter wait.
+    VarqBySize,
 }
 
 /// Which point of the trajectory a job gets.
@@ -160,13 +163,15 @@ impl MethodName {
         match self {
             Self::Shipped => "shipped",
             Self::Varq => "varq",
+            Self::VarqBySize => "varq-by-size",
         }
     }
 
     fn method(self) -> ReservationMethod {
         match self {
             Self::Shipped => ReservationMethod::Shipped,
-            Self::Varq => ReservationMethod::Varq,
+            Self::Varq => ReservationMethod::Varq(VarqClasses::Found),
+            Self::VarqBySize => ReservationMethod::Varq(VarqClasses::BySize),
         }
     }
 }

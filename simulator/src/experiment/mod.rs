@@ -37,6 +37,7 @@ pub use computations::{SpeedUpModel, speed_ups};
 pub(crate) use deadlines::ratio_error;
 pub use deadlines::{Admission, AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 pub use deferral::{Counted, Deferral, Hold};
+pub use learning::waits::qbets::Classes as VarqClasses;
 #[cfg(test)]
 pub(crate) use learnt_waits::PublishedSite;
 pub use outcome::ReplayOutcome;

@@ -18,6 +18,7 @@ mod varq;
 use std::collections::BTreeSet;
 
 use job_types::time::{Seconds, UnixTime};
+use learning::waits::qbets::Classes;
 use predictor_core::decisions::NotReserved;
 use published_methods::varq::Choice;
 
@@ -42,8 +43,9 @@ pub enum ReservationMethod {
     /// The decision that ships.
     #[default]
     Shipped,
-    /// VARQ, with QBETS alone (Nurmi, Wolski and Brevik 2008, 3.1).
-    Varq,
+    /// VARQ, with QBETS alone (Nurmi, Wolski and Brevik 2008, 3.1), which takes these jobs to wait
+    /// alike.
+    Varq(Classes),
 }
 
 /// Why a reservation is refused.
@@ -282,7 +284,7 @@ pub fn reservations(
     let parts = Ablations { reviewed: options.reviewed, ..Ablations::default() };
     let decider: Box<dyn Answers> = match options.method {
         ReservationMethod::Shipped => Box::new(Shipped::new(&replayed, &site, wishes, parts, options.seed)),
-        ReservationMethod::Varq => Box::new(VarqDecider::new(options.wish, options.reviewed.begin, longest)),
+        ReservationMethod::Varq(classes) => Box::new(VarqDecider::new(options.wish, classes, options.reviewed.begin, longest)),
     };
     let decider = if options.own_jobs.is_some() { Box::new(Process::new(decider)) } else { decider };
     // No job is molded, so that no job runs at another size.
@@ -418,7 +420,7 @@ mod tests {
 
     #[test]
     fn the_latest_point_is_given_or_the_most_probable() {
-        for method in [ReservationMethod::Shipped, ReservationMethod::Varq] {
+        for method in [ReservationMethod::Shipped, ReservationMethod::Varq(Classes::Found), ReservationMethod::Varq(Classes::BySize)] {
             let found = |point| {
                 let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point };
                 let options = ReservationOptions { share: 0.3, wish, method, from: 301, ..ReservationOptions::default() };
@@ -434,7 +436,7 @@ mod tests {
     fn jobs_of_the_experimenters_own_ask_one_after_the_other_and_the_logs_do_not() {
         let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point: Choice::Latest };
         let log = jobs();
-        for method in [ReservationMethod::Shipped, ReservationMethod::Varq] {
+        for method in [ReservationMethod::Shipped, ReservationMethod::Varq(Classes::Found), ReservationMethod::Varq(Classes::BySize)] {
             let options = ReservationOptions { own_jobs: Some(1), wish, method, from: 301, ..ReservationOptions::default() };
             let found = reservations(&log, 64, &options, &|_, _| {}).unwrap();
             let times = (log[899].submit - log[300].submit).0 / wish.every.0;

@@ -47,6 +47,18 @@ const RECLUSTER_JOBS: usize = 4_096;
 /// A class begins with at least so many times the waits that a bound needs.
 const CLASS_TIMES: usize = 2;
 
+/// Which jobs of a partition are taken to wait alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Classes {
+    /// Those of which a clustering by size and time limit finds it (Nurmi, Brevik and Wolski,
+    /// JSSPP 2007).
+    #[default]
+    Found,
+    /// Those of 1 to 4 CPUs, of 5 to 16, of 17 to 64, and of more, with whatever time limit
+    /// (Brevik, Nurmi and Wolski, PPoPP 2006).
+    BySize,
+}
+
 /// The history of one partition.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Partition {
@@ -64,6 +76,9 @@ pub struct Qbets {
     partitions: BTreeMap<PartitionIndex, Partition>,
     all: Series,
     downtimes: Downtimes,
+    /// What ships finds its classes.
+    #[serde(skip)]
+    by: Classes,
     #[serde(skip)]
     ranks: Ranks,
     #[serde(skip)]
@@ -77,14 +92,18 @@ impl Default for Qbets {
 }
 
 impl Partition {
-    fn new() -> Partition {
+    fn new(by: Classes) -> Partition {
+        let (regions, recluster_at) = match by {
+            Classes::Found => (vec![Region::whole()], 2 * CLASS_TIMES * fewest_observations(POINT_QUANTILE, CONFIDENCE)),
+            Classes::BySize => (Region::by_size(), usize::MAX),
+        };
         Partition {
             recent: VecDeque::new(),
             all: Series::new(MOST_WAITS),
-            regions: vec![Region::whole()],
-            classes: vec![Series::new(MOST_WAITS)],
+            classes: vec![Series::new(MOST_WAITS); regions.len()],
+            regions,
             learnt: 0,
-            recluster_at: 2 * CLASS_TIMES * fewest_observations(POINT_QUANTILE, CONFIDENCE),
+            recluster_at,
         }
     }
 
@@ -167,10 +186,17 @@ fn limit_s(job: &WaitingJob) -> u32 {
 }
 
 impl Qbets {
-    /// Before any job has started.
+    /// Before any job has started, with classes that are found.
     #[must_use]
     pub fn new() -> Qbets {
+        Qbets::with_classes(Classes::Found)
+    }
+
+    /// Before any job has started.
+    #[must_use]
+    pub fn with_classes(by: Classes) -> Qbets {
         Qbets {
+            by,
             partitions: BTreeMap::new(),
             all: Series::new(MOST_WAITS),
             downtimes: Downtimes::default(),
@@ -184,7 +210,7 @@ impl Qbets {
         let wait = wait - self.downtimes.start(job.eligible, job.eligible + wait);
         let delay = Delay { cpus: job.size.cpus, limit_s: limit_s(job), wait_s: wait.clamped_u32() };
         self.all.push(delay.wait_s, &mut self.ranks);
-        self.partitions.entry(job.partition).or_insert_with(Partition::new).push(delay, &mut self.ranks);
+        self.partitions.entry(job.partition).or_insert_with(|| Partition::new(self.by)).push(delay, &mut self.ranks);
     }
 
     /// Histories that may answer for a job, the most like it first: its class, its partition, the

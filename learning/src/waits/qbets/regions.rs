@@ -33,6 +33,12 @@ impl Region {
         Region { cpus: 0..=u32::MAX, limit_s: 0..=u32::MAX, class: 0 }
     }
 
+    /// The plane cut by CPUs alone, each part a class of its own.
+    pub(super) fn by_size() -> Vec<Region> {
+        let sizes = [0..=4, 5..=16, 17..=64, 65..=u32::MAX];
+        sizes.into_iter().enumerate().map(|(class, cpus)| Region { cpus, limit_s: 0..=u32::MAX, class }).collect()
+    }
+
     pub(super) fn holds(&self, cpus: u32, limit_s: u32) -> bool {
         self.cpus.contains(&cpus) && self.limit_s.contains(&limit_s)
     }

@@ -99,6 +99,18 @@ fn jobs_of_unlike_delay_get_bounds_of_their_own_once_there_are_enough() {
 }
 
 #[test]
+fn classes_by_size_stay_whatever_the_waits_are() {
+    let mut qbets = Qbets::with_classes(Classes::BySize);
+    for round in 0..2_000_u32 {
+        // Those with a short limit wait for seconds, of whichever size.
+        let (cpus, limit_s, wait) = (1 + round % 100, 600 * (1 + round % 2 * 100), 1 + i64::from(round % 2) * 50_000);
+        qbets.observe(&job(3, cpus, i64::from(limit_s)), Seconds(wait));
+    }
+    let cpus: Vec<_> = qbets.classes(CONFIDENCE).into_iter().map(|class| (class.cpus, class.limit_s)).collect();
+    assert_eq!(cpus, [0..=4, 5..=16, 17..=64, 65..=u32::MAX].map(|cpus| (cpus, 0..=u32::MAX)));
+}
+
+#[test]
 fn an_unknown_partition_has_the_bounds_of_the_cluster() {
     let mut qbets = Qbets::new();
     assert_eq!(qbets.bound_of(&job(0, 1, 60), 0.5, CONFIDENCE), None);

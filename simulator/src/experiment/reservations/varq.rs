@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 
 use job_types::time::{Seconds, UnixTime};
+use learning::waits::qbets::Classes;
 use published_methods::varq::{Choice, Point, ReservationRequest, STEP, Varq};
 
 use super::super::Decider;
@@ -44,9 +45,9 @@ pub(super) struct VarqDecider {
 
 impl VarqDecider {
     /// Creates a decider that has seen no job start yet.
-    pub(super) fn new(wish: ReservationWish, recomputes: bool, longest_limit: Option<Seconds>) -> Self {
+    pub(super) fn new(wish: ReservationWish, classes: Classes, recomputes: bool, longest_limit: Option<Seconds>) -> Self {
         Self {
-            varq: Varq::new(),
+            varq: Varq::with_classes(classes),
             wish,
             recomputes,
             longest_limit,
@@ -150,7 +151,7 @@ mod tests {
     fn replayed(recomputes: bool) -> BTreeMap<JobIndex, (UnixTime, Record)> {
         let jobs = jobs();
         let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point: Choice::Latest };
-        let decider = VarqDecider::new(wish, recomputes, None);
+        let decider = VarqDecider::new(wish, Classes::Found, recomputes, None);
         let asks = (0..jobs.len()).map(|place| place >= 300 && place % 3 == 0).collect();
         let mut policy = ExperimentPolicy::new(decider, MoldedRunTimes::Computation(Vec::new()), 0..900, asks, None);
         let records = simulate(&jobs, &Machine::new(64), &mut easy(), &mut policy).unwrap();
