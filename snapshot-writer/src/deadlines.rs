@@ -16,6 +16,7 @@ pub(super) fn history_records(histories: impl Iterator<Item = (PartitionIndex, D
         partition: partition.0.into(),
         reserved: [0; 2],
         shift: (history.shift as f32).into(),
+        leeway: (history.leeway as f32).into(),
         given: counts(&history.given),
         at_once: counts(&history.at_once),
         later: counts(&history.later),

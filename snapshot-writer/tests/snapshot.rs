@@ -138,7 +138,7 @@ fn of_many_admitted_jobs_those_that_could_give_way_for_longest_are_published() {
 #[test]
 fn what_jobs_with_deadlines_have_taught_is_read_back_where_they_are_admitted_by_probability() {
     let admitting = Policy { admission: Admission::Probability, ..enforcing() };
-    let mut taught = DeadlineHistory { shift: -0.25, ..DeadlineHistory::default() };
+    let mut taught = DeadlineHistory { shift: -0.25, leeway: 0.5, ..DeadlineHistory::default() };
     (0..300).for_each(|_| taught.observe_run(3_600.0, 700.0));
     let learnt = WaitModel { deadlines: vec![(PartitionIndex(0), taught)], ..some_model() };
     let history = |policy, model: &WaitModel| {

@@ -27,8 +27,19 @@ const KEPT_PART: f32 = 0.9;
 /// How far one outcome moves the probability that is asked for.
 const STEP: f64 = 0.02;
 
-/// The lowest and the highest probability that is ever asked for in the place of the wanted one.
+/// The lowest and the highest probability that is ever asked of a forecast.
 const ASKED: (f64, f64) = (0.05, 0.99);
+
+/// The lowest probability with which a job is admitted, however often promises are kept: what is
+/// less likely to be in time takes more from others than it has itself. Chosen by what was
+/// fulfilled on workload logs (docs/deadlines.md).
+const LEAST_ADMITTED: f64 = 0.3;
+
+/// How far one outcome moves the lowest probability that is admitted.
+const LEEWAY_STEP: f64 = 0.05;
+
+/// The part of what may be missed that is kept in reserve, because what is learnt lags behind.
+const RESERVE: f64 = 0.25;
 
 /// Up to so long a wait that was planned counts as none: a plan is that old before it is renewed.
 const AT_ONCE_S: f64 = 60.0;
@@ -125,9 +136,12 @@ pub struct DeadlineHistory {
     pub at_once: Ratios,
     /// Waits over those that were planned, of jobs that were planned to start later.
     pub later: Ratios,
-    /// How much more probable than wanted a deadline has to be forecast for it to be kept with the
-    /// probability that is wanted; below zero where forecasts are too careful.
+    /// How much more probable than the lowest probability that is admitted a deadline has to be
+    /// forecast for it to be kept with that; below zero where forecasts are too careful.
     pub shift: f64,
+    /// How far below the wanted probability a job is still admitted, because those that were
+    /// admitted are kept more often than is wanted.
+    pub leeway: f64,
 }
 
 impl Default for DeadlineHistory {
@@ -139,7 +153,7 @@ impl Default for DeadlineHistory {
                 *class = count;
             }
         }
-        DeadlineHistory { given: Ratios::unknown(), at_once: waits, later: waits, shift: 0.0 }
+        DeadlineHistory { given: Ratios::unknown(), at_once: waits, later: waits, shift: 0.0, leeway: 0.0 }
     }
 }
 
@@ -167,35 +181,50 @@ impl DeadlineHistory {
         waits.up_to((most_s + WAIT_OFFSET_S) / (planned_s + WAIT_OFFSET_S))
     }
 
-    /// The probability that has to be forecast for `wanted` to be kept.
+    /// The lowest probability with which a job is admitted for `wanted` of the deadlines of all
+    /// that are admitted to be kept.
+    ///
+    /// Most jobs are nearly sure to be in time, so that asking `wanted` of each one keeps far more,
+    /// and refuses jobs that would have been in time.
     #[must_use]
-    pub fn asked(&self, wanted: f64) -> f64 {
-        (wanted + self.shift).clamp(ASKED.0, ASKED.1)
+    pub fn least_admitted(&self, wanted: f64) -> f64 {
+        (wanted - self.leeway).clamp(LEAST_ADMITTED.min(wanted), wanted)
     }
 
-    /// What a forecast probability comes to, by how such promises were kept: at least `wanted` if
-    /// and only if it is at least the one that is asked for.
+    /// The probability that has to be forecast for a job to be admitted, where `wanted` of the
+    /// deadlines are to be kept.
+    #[must_use]
+    pub fn asked(&self, wanted: f64) -> f64 {
+        (self.least_admitted(wanted) + self.shift).clamp(ASKED.0, ASKED.1)
+    }
+
+    /// What a forecast probability comes to, by how such promises were kept: at least
+    /// [`DeadlineHistory::least_admitted`] if and only if it is at least the one that is asked for.
     #[must_use]
     pub fn corrected(&self, forecast: f64, wanted: f64) -> f64 {
-        let asked = self.asked(wanted);
+        let (least, asked) = (self.least_admitted(wanted), self.asked(wanted));
         let corrected =
-            if forecast >= asked { wanted + (1.0 - wanted) * (forecast - asked) / (1.0 - asked) } else { wanted * forecast / asked };
+            if forecast >= asked { least + (1.0 - least) * (forecast - asked) / (1.0 - asked) } else { least * forecast / asked };
         corrected.clamp(0.0, 1.0)
     }
 
-    /// What was promised with a corrected probability, where `wanted` was asked for, was kept or
-    /// was not.
+    /// What was promised with a corrected probability, where `wanted` of the deadlines are to be
+    /// kept, was kept or was not.
     ///
-    /// Only promises near the border count: those that are nearly sure would be kept whatever is
-    /// asked of the others. So the jobs that are just admitted are the ones of which `wanted` are
-    /// kept, and not the mean of all (after Gibbs and Candès 2021, as in
+    /// Promises near the border move what is asked of a forecast: those that are nearly sure would
+    /// be kept whatever is asked of the others. So what is told of the jobs that are just admitted
+    /// is what becomes of them. All promises move the border itself, which falls while more than
+    /// `wanted` are kept and rises while fewer are (both after Gibbs and Candès 2021, as in
     /// [`levels`](crate::forecasts::levels)).
     pub fn observe_outcome(&mut self, promised: f64, wanted: f64, is_kept: bool) {
-        if promised <= wanted + (1.0 - wanted) / 4.0 {
-            let kept = if is_kept { 1.0 } else { 0.0 };
-            let shift = self.shift + STEP * (wanted - kept);
-            self.shift = shift.clamp(ASKED.0 - wanted, ASKED.1 - wanted);
+        let kept = if is_kept { 1.0 } else { 0.0 };
+        let least = self.least_admitted(wanted);
+        if promised <= least + (1.0 - least) / 4.0 {
+            let shift = self.shift + STEP * (least - kept);
+            self.shift = shift.clamp(ASKED.0 - least, ASKED.1 - least);
         }
+        let aimed_at = wanted + RESERVE * (1.0 - wanted);
+        self.leeway = (self.leeway + LEEWAY_STEP * (kept - aimed_at)).clamp(0.0, (wanted - LEAST_ADMITTED).max(0.0));
     }
 }
 
@@ -236,20 +265,68 @@ mod tests {
         assert_eq!(history.starts_within(-1.0, 0.0), 0.0);
     }
 
+    /// A number between 0 and 1 for each turn, evenly spread.
+    fn spread(turn: i32) -> f64 {
+        (f64::from(turn) * 0.618_033_988_749_895).fract()
+    }
+
     #[test]
-    fn promises_near_the_border_move_it_until_they_are_kept() {
+    fn promises_near_the_border_move_what_is_asked_of_a_forecast_until_they_come_to_what_is_told() {
         let mut history = DeadlineHistory::default();
         // Such promises are kept with a probability that is by 0.2 higher than what was forecast.
         for turn in 0..20_000 {
             let forecast = history.asked(0.8) + 0.02;
-            let is_kept = (f64::from(turn) * 0.618_033_988_749_895).fract() < forecast + 0.2;
             let promised = history.corrected(forecast, 0.8);
-            history.observe_outcome(promised, 0.8, is_kept);
+            history.observe_outcome(promised, 0.8, spread(turn) < forecast + 0.2);
         }
-        assert!((history.asked(0.8) - 0.58).abs() < 0.05, "{}", history.asked(0.8));
-        let before = history;
+        let (asked, least) = (history.asked(0.8), history.least_admitted(0.8));
+        assert!((asked - (least - 0.22)).abs() < 0.05, "{asked} {least}");
+        let before = history.shift;
         history.observe_outcome(0.99, 0.8, false);
-        assert_eq!(history, before, "a promise that is nearly sure says nothing of the border");
+        assert_eq!(history.shift, before, "a promise that is nearly sure says nothing of the border");
+    }
+
+    /// What is kept of 20,000 jobs after as many more, whose forecasts are right: so many of them
+    /// are sure, and the others as likely as not to be likely. `None` if none is admitted.
+    fn kept(sure: f64, wanted: f64) -> (f64, DeadlineHistory) {
+        let mut history = DeadlineHistory::default();
+        let (mut admitted, mut in_time) = (0.0, 0.0);
+        for turn in 0..40_000 {
+            let forecast = if spread(turn) < sure { 1.0 } else { spread(turn * 7 + 3) };
+            if forecast < history.asked(wanted) {
+                continue;
+            }
+            let is_kept = spread(turn * 3 + 1) < forecast;
+            history.observe_outcome(history.corrected(forecast, wanted), wanted, is_kept);
+            if turn >= 20_000 {
+                admitted += 1.0;
+                in_time += f64::from(u8::from(is_kept));
+            }
+        }
+        (in_time / admitted, history)
+    }
+
+    #[test]
+    fn what_is_wanted_is_kept_of_all_that_are_admitted_and_no_more_is_refused_than_that_takes() {
+        // Half of the jobs are sure: with all that are as likely as not 0.9 would be kept.
+        let (part, history) = kept(0.3, 0.9);
+        assert!((0.895..0.945).contains(&part), "{part}");
+        assert!((0.35..0.85).contains(&history.least_admitted(0.9)), "{}", history.least_admitted(0.9));
+        // So many are sure that whoever has a chance can be admitted.
+        let (part, history) = kept(0.95, 0.9);
+        assert!(part > 0.95 && history.least_admitted(0.9) == LEAST_ADMITTED, "{part} {history:?}");
+        // What is wanted may be less than that.
+        assert_eq!(history.least_admitted(0.1), 0.1);
+    }
+
+    #[test]
+    fn before_anything_is_learnt_and_while_too_few_are_kept_each_job_has_to_be_as_likely_as_is_wanted() {
+        let mut history = DeadlineHistory::default();
+        assert_eq!(history.least_admitted(0.9), 0.9);
+        (0..500).for_each(|_| history.observe_outcome(0.95, 0.9, true));
+        assert_eq!(history.least_admitted(0.9), LEAST_ADMITTED);
+        (0..40).for_each(|_| history.observe_outcome(0.95, 0.9, false));
+        assert_eq!(history.least_admitted(0.9), 0.9);
     }
 
     #[test]
@@ -260,5 +337,7 @@ mod tests {
             assert_eq!(history.corrected(forecast, 0.9) >= 0.9, forecast >= history.asked(0.9), "{percent}");
         }
         assert_eq!((history.corrected(0.0, 0.9), history.corrected(1.0, 0.9)), (0.0, 1.0));
+        let lenient = DeadlineHistory { leeway: 0.4, ..history };
+        assert_eq!((lenient.asked(0.9), lenient.corrected(0.2, 0.9)), (0.2, 0.5));
     }
 }

@@ -20,12 +20,13 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         let place = records.binary_search_by_key(&partition.0, |record| record.partition.get()).ok()?;
         let record = records.get(place)?;
         let ratios = |counts: &[F32; CLASSES]| Ratios::from(counts.map(F32::get));
-        let shift = f64::from(record.shift.get());
+        let finite = |number: F32| Some(f64::from(number.get())).filter(|number| number.is_finite()).unwrap_or(0.0);
         Some(DeadlineHistory {
             given: ratios(&record.given),
             at_once: ratios(&record.at_once),
             later: ratios(&record.later),
-            shift: if shift.is_finite() { shift } else { 0.0 },
+            shift: finite(record.shift),
+            leeway: finite(record.leeway),
         })
     }
 

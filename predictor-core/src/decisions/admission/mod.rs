@@ -59,7 +59,7 @@ pub enum NotAdmitted {
     Unlikely {
         /// The probability that was forecast.
         probability: f64,
-        /// The probability that is wanted.
+        /// The lowest probability that would be admitted.
         wanted: f64,
         /// The changes that would have the job admitted.
         alternatives: Alternatives,

@@ -71,6 +71,8 @@ impl RoomBesideJob {
 struct Prospect {
     /// The probability that it is done in time, corrected by how such promises were kept.
     probability: f64,
+    /// The lowest such probability with which it is admitted.
+    least_admitted: f64,
     /// When it is planned to start.
     start: UnixTime,
 }
@@ -88,7 +90,7 @@ where
     // Either forecast is corrected by what became of others, once: by how promises at the border
     // were kept, or by size and time ahead.
     let (probability, asked) = match by_plan {
-        Some(Prospect { probability, .. }) => (probability, wanted),
+        Some(Prospect { probability, least_admitted, .. }) => (probability, least_admitted),
         None => {
             let Some(forecast) = decided.and_then(|decided| decided.deadline_probability) else { return Err(NotAdmitted::NoWaits) };
             (forecast, context.forecasts.level_to_ask(&promise, wanted))
@@ -96,7 +98,7 @@ where
     };
     if probability < asked {
         // The message shows probabilities to people in whole percent.
-        let wanted = if asked > wanted { (asked * 100.0).ceil() / 100.0 } else { wanted };
+        let wanted = if asked == wanted { wanted } else { (asked * 100.0).ceil() / 100.0 };
         return Err(NotAdmitted::Unlikely { probability, wanted, alternatives: Alternatives::default() });
     }
     let begin = by_plan.map(|prospect| prospect.start).filter(|start| *start > context.now && !context.submission.is_interactive);
@@ -171,8 +173,9 @@ where
         let Some(start) = starts.start(Seconds(run_s.ceil() as i64)) else { break };
         probability += weight * history.starts_within(left_s - run_s, (start - now).0 as f64);
     }
-    let probability = history.corrected(probability.clamp(0.0, 1.0), context.policy.deadline_probability);
-    Some(Prospect { probability, start: room.earliest(expected).unwrap_or(not_before) })
+    let wanted = context.policy.deadline_probability;
+    let probability = history.corrected(probability.clamp(0.0, 1.0), wanted);
+    Some(Prospect { probability, least_admitted: history.least_admitted(wanted), start: room.earliest(expected).unwrap_or(not_before) })
 }
 
 /// The CPUs that were claimed since the queue was read that was planned, and for how long each is

@@ -13,9 +13,11 @@ pub struct DeadlineHistoryRecord {
     pub partition: U16,
     /// Unused, zero.
     pub reserved: [u8; 2],
-    /// How much more probable than wanted a deadline has to be forecast to be kept as often as
-    /// wanted.
+    /// How much more probable than the lowest probability that is admitted a deadline has to be
+    /// forecast to be kept as often as that.
     pub shift: F32,
+    /// How far below the wanted probability a job is still admitted.
+    pub leeway: F32,
     /// Counts of the time to the deadline over the run time.
     pub given: [F32; CLASSES],
     /// Counts of actual over planned waits, of jobs that were planned to start at once.

@@ -143,7 +143,7 @@ const _: () = {
     assert!(size_of::<PromiseRecord>() == 76);
     assert!(size_of::<ComingRecord>() == 40);
     assert!(size_of::<ReservedRecord>() == 20);
-    assert!(size_of::<DeadlineHistoryRecord>() == 392);
+    assert!(size_of::<DeadlineHistoryRecord>() == 396);
     assert!(size_of::<PromisedJobRecord>() == 40);
     assert!(size_of::<PlanRecord>() == 16);
     assert!(size_of::<PlannedJobRecord>() == 56);
