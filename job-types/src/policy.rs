@@ -137,7 +137,8 @@ pub struct Policy {
     pub admission: Admission,
     /// What becomes of jobs with deadlines without a forecast.
     pub admission_without_forecast: WithoutForecast,
-    /// Probability with which an admitted job is to be done by its deadline.
+    /// Part of the admitted jobs that are to be done by their deadlines. Each has to be as likely
+    /// as that, or by as much less as is learnt to suffice.
     pub deadline_probability: f64,
     /// What the guard holds back.
     pub held_back: HeldBack,
