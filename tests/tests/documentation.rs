@@ -94,9 +94,9 @@ fn what_the_pages_for_users_type_works_and_what_they_quote_is_printed() {
 }
 
 /// A log of 400 jobs of four users on 8 nodes of 4 CPUs, half of them on 8 nodes for five minutes
-/// or more, half on 2 for ten or more, one every two and a half hours. The fourth user's jobs of the
-/// first half are on 6 nodes, for all of the two hours that they may run: so is root's that keeps
-/// the nodes busy.
+/// or more, half on 2 for ten or more, one every two and a half hours. The fourth user's jobs of
+/// the first half are on 6 nodes, for all of the two hours that they may run: so is root's that
+/// keeps the nodes busy.
 fn log() -> String {
     let mut log = "; MaxNodes: 8\n; MaxProcs: 32\n".to_owned();
     for n in 1..=400 {
