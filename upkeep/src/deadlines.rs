@@ -30,8 +30,8 @@ const CLOCKS_WITHIN: Seconds = END_AHEAD;
 /// the deadline of a job when its turn comes, which behind a long queue is never.
 const END_PATIENCE: Seconds = Seconds(300);
 
-/// A job with less than this probability of being done in time is more likely late than not, which
-/// its user is told.
+/// A job with less than this part of the probability that was promised is in trouble, which its user
+/// is told: one that was nearly sure is then more likely late than not.
 const AT_RISK: f64 = 0.5;
 
 /// What a note in a job's comment begins with, and what parts it from its user's own text.
@@ -267,7 +267,8 @@ pub fn admission_upkeep<S: Site + WaitForecaster + RunTimeForecaster>(job: &Queu
         now,
     };
     let probability = present_probability(&present, deadline, site);
-    let is_at_risk = probability.is_some_and(|probability| probability < AT_RISK);
+    let at_risk = AT_RISK * promise.promised().unwrap_or(1.0);
+    let is_at_risk = probability.is_some_and(|probability| probability < at_risk);
     let told_restarts = job.changed().and_then(|changed| changed.told_restarts);
     let is_to_be_told = told_restarts.unwrap_or(0) < job.restarts || (is_at_risk && told_restarts.is_none());
     let state = match (is_at_risk, waits) {
@@ -363,8 +364,8 @@ fn present_note(job: &QueuedJob, probability: Option<f64>) -> String {
         None => text.push_str(", and nothing is known of waits here"),
     }
     let promise = Promise::given(&job.record).and_then(Promise::deadline);
-    if let Some(wanted) = promise.and_then(|promise| promise.wanted) {
-        let _ = write!(text, ", promised {wanted:.2}");
+    if let Some(promised) = promise.and_then(|promise| promise.promised()) {
+        let _ = write!(text, ", promised {promised:.2}");
     }
     text
 }

@@ -130,6 +130,21 @@ fn a_job_that_has_started_is_left_to_its_limit_and_its_user_is_told_once() {
     }
 }
 
+#[test]
+fn what_is_at_risk_depends_on_what_was_promised() {
+    let admitted_with = |probability| {
+        let mut job = admitted(Admission::Probability);
+        job.record.forecast.get_or_insert_default().deadline_probability = Some(probability);
+        QueuedJob { started: Some(DEADLINE - Seconds(300)), ..job }
+    };
+    let (likely, unlikely) = (admitted_with(0.97), admitted_with(0.0));
+    let now = DEADLINE - Seconds(200);
+    assert_eq!(look(&likely, now).state, AdmissionState::AtRisk);
+    assert_eq!(look(&unlikely, now).state, AdmissionState::Running, "nobody was promised more");
+    let note = comment(&likely, wanted(&look(&likely, now)).unwrap(), now, None).unwrap();
+    assert!(note.ends_with("done in time with probability 0.00, promised 0.97"), "{note}");
+}
+
 /// A job that was admitted with a share of its nodes until [`DEADLINE`], of a user of whom nothing
 /// is known. Its limit reaches to the deadline, and its estimate is so long.
 fn with_share(admission: Admission, estimate: Seconds) -> QueuedJob {
