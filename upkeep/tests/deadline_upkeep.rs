@@ -124,7 +124,7 @@ fn a_job_that_has_started_is_left_to_its_limit_and_its_user_is_told_once() {
     assert_eq!((found.state, wanted(&found)), (AdmissionState::AtRisk, Some(AdmissionWanted::Note { probability: Some(0.0) })));
     let told = carried_out(&job, wanted(&found).unwrap(), DEADLINE - Seconds(200));
     let comment = comment(&job, wanted(&found).unwrap(), DEADLINE - Seconds(200), None);
-    assert_eq!(comment.as_deref(), Some("queuecast: its deadline is at risk: done in time with probability 0.00, promised 0.90"));
+    assert_eq!(comment.as_deref(), Some("queuecast: its deadline is at risk: done in time with probability 0.00, promised 0.99"));
     for now in [DEADLINE - Seconds(170), DEADLINE + Seconds(600)] {
         assert_eq!(look(&told, now), AdmissionUpkeep { state: AdmissionState::AtRisk, ordered_by: None, wanted: None });
     }
