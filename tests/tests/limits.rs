@@ -92,29 +92,29 @@ fn jobs_that_would_be_made_smaller(cluster: &Cluster) {
     }
 }
 
+/// Submits a job of a user that would do better on 4 nodes than on 2, and returns on how many it
+/// ran, and what was said.
+fn two_or_four(cluster: &Cluster, user: &str, arguments: &[&str]) -> (String, String) {
+    wait_for_plan(cluster, 0);
+    let user = format!("--uid={user}");
+    let job = submit(cluster, &[&["-N2", "-t10", "--mold-sizes=4", &user], arguments].concat());
+    assert_eq!(job.end(SOON), "COMPLETED", "{arguments:?}: {}", job.said);
+    (job.field("NumNodes"), job.said.clone())
+}
+
 /// Jobs that would be made larger, and may not, or could not start. Each is another user's: a
 /// user's past of jobs that ran a second says that more nodes gain nothing.
 fn jobs_that_would_be_made_larger(cluster: &Cluster) {
-    let two = |user: &str, arguments: &[&str]| {
-        wait_for_plan(cluster, 0);
-        let user = format!("--uid={user}");
-        let job = submit(cluster, &[&["-N2", "-t10", "--mold-sizes=4", &user], arguments].concat());
-        assert_eq!(job.end(SOON), "COMPLETED", "{arguments:?}: {}", job.said);
-        (job.field("NumNodes"), job.said.clone())
-    };
     for (user, arguments, reason) in [
         ("games", "--partition=narrow", "forbidden by the partition's MaxNodes"),
         ("man", "--constraint=fast", "it asks for features of nodes"),
         ("mail", "--exclude=n[3-8]", "it excludes nodes"),
         ("news", "--gres=gpu:v100:2", "it asks for generic resources"),
     ] {
-        let (nodes, said) = two(user, &[arguments]);
+        let (nodes, said) = two_or_four(cluster, user, &[arguments]);
         assert_eq!(nodes, "2", "{arguments}: {said}");
         assert!(said.contains(reason), "{arguments}: {said}");
     }
-    // Without anything in the way the same job is made larger.
-    let (nodes, said) = two("root", &[]);
-    assert_eq!(nodes, "4", "{said}");
 }
 
 #[test]
@@ -123,8 +123,12 @@ fn jobs_start_under_limits_of_qos_association_and_partition_and_on_few_nodes_of_
     let cluster = limited_cluster();
     let _daemon = cluster.start_queuecastd();
     cluster.wait_for_snapshot();
-    jobs_that_would_be_made_larger(&cluster);
+    // Without anything in the way a job is made larger.
+    let (nodes, said) = two_or_four(&cluster, "root", &[]);
+    assert_eq!(nodes, "4", "{said}");
+    // While only one user has run anything, a job is expected to run to its limit.
     jobs_that_would_be_made_smaller(&cluster);
+    jobs_that_would_be_made_larger(&cluster);
 }
 
 /// Waits of up to 99 s in even steps.
