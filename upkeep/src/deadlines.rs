@@ -30,8 +30,8 @@ const CLOCKS_WITHIN: Seconds = END_AHEAD;
 /// the deadline of a job when its turn comes, which behind a long queue is never.
 const END_PATIENCE: Seconds = Seconds(300);
 
-/// A job with less than this part of the probability that was promised is at risk, which its user is
-/// told: one that was nearly sure is then more likely late than not.
+/// A job with less than this part of the probability that was promised is at risk, which its user
+/// is told: one that was nearly sure is then more likely late than not.
 const AT_RISK: f64 = 0.5;
 
 /// What a note in a job's comment begins with, and what parts it from its user's own text.
