@@ -101,13 +101,13 @@ check_unit() {
 queue_has() { in_machine queuecast queue | grep -qwF -- "$1"; }
 
 # A user's job on all four nodes, three of which are taken, runs on the free one. Of bob nothing is
-# known, and what others' jobs have run for is short: so there are many of his to wait for.
+# known: his jobs are expected to run like others with so long a limit.
 check_rewrite() {
   local blocking
   say "a job of alice's that would wait for hours is rewritten"
   submit bob --nodes=3 --exclusive --time=120 --wrap='sleep 7200'
   wait_until 60 'the first job runs' job_is_running "$job"
-  for _ in {1..24}; do submit bob --nodes=4 --ntasks=16 --time=60 --wrap='sleep 3600'; done
+  for _ in {1..24}; do submit bob --nodes=4 --ntasks=16 --time=1200 --wrap='sleep 3600'; done
   blocking=$job
   in_machine systemctl kill --signal=USR1 queuecastd
   wait_until 60 'the plan has the job that waits' queue_has "$blocking"
