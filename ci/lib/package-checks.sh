@@ -105,13 +105,13 @@ queue_has() { in_machine queuecast queue | grep -qwF -- "$1"; }
 check_rewrite() {
   local blocking
   say "a job of alice's that would wait for hours is rewritten"
-  submit bob --nodes=3 --exclusive --time=120 --wrap='sleep 7200'
+  submit bob --nodes=3 --exclusive --time=1200 --wrap='sleep 7200'
   wait_until 60 'the first job runs' job_is_running "$job"
-  for _ in {1..24}; do submit bob --nodes=4 --ntasks=16 --time=1200 --wrap='sleep 3600'; done
+  submit bob --nodes=4 --ntasks=16 --time=1200 --wrap='sleep 3600'
   blocking=$job
   in_machine systemctl kill --signal=USR1 queuecastd
   wait_until 60 'the plan has the job that waits' queue_has "$blocking"
-  submit alice --auto-mold --mold-sizes=1,2,4 --nodes=4 --ntasks=16 --time=10 --wrap='srun sh -c "echo task of \$SLURM_NTASKS on \$SLURM_NNODES"'
+  submit alice --auto-mold --mold-sizes=1,2,4 --nodes=4 --ntasks=16 --time=5 --wrap='srun sh -c "echo task of \$SLURM_NTASKS on \$SLURM_NNODES"'
   show cat "$work/sbatch-said"
   expect 'sbatch: queuecast: 1 node instead of 4' "$work/sbatch-said" 'what sbatch said'
   in_machine scontrol show job "$job" >"$work/job"
