@@ -114,7 +114,7 @@ fn what_was_written(written: &Written) -> String {
         parts.push(format!("waits on its nodes until {} if it starts early", moment(UnixTime(until))));
     }
     if let Some((rule, deadline)) = written.admitted_by.zip(written.deadline) {
-        let wanted = written.wanted.map(|wanted| format!(", as {wanted} of the admitted jobs are to be")).unwrap_or_default();
+        let wanted = written.wanted.map(|wanted| format!(", where {wanted} of all are to be kept")).unwrap_or_default();
         parts.push(format!("admitted by {} to be done by {}{wanted}", rule.as_str(), moment(UnixTime(deadline))));
     }
     // The option among those asked for is what its user gave, and this is what holds: perhaps the
@@ -177,7 +177,7 @@ fn changed(change: &Change) -> String {
 /// What became of a deadline that a job was admitted with, and why.
 fn what_became_of(deadline: &DeadlineReport, now: UnixTime) -> String {
     let promised = deadline.promised.map(|promised| format!(" with probability {promised:.2}")).unwrap_or_default();
-    let wanted = deadline.wanted.map(|wanted| format!(" (of all: {wanted})")).unwrap_or_default();
+    let wanted = deadline.wanted.map(|wanted| format!(" (wanted of all: {wanted})")).unwrap_or_default();
     let given = format!("promised by {}{promised}{wanted}", deadline.rule);
     let spare = deadline.spare_s.unwrap_or(deadline.deadline - now.0);
     let became = match deadline.state {
@@ -298,7 +298,7 @@ mod tests {
     fn an_admitted_job_is_told_with_its_rule_and_what_was_wanted() {
         let written = |admitted_by, wanted| what_was_written(&Written { admitted_by, deadline: Some(1_000), wanted, ..Written::default() });
         assert!(written(Some(Admission::Edf), None).starts_with("admitted by edf to be done by "));
-        assert!(written(Some(Admission::Probability), Some(0.9)).ends_with(", as 0.9 of the admitted jobs are to be"));
+        assert!(written(Some(Admission::Probability), Some(0.9)).ends_with(", where 0.9 of all are to be kept"));
         assert_eq!(written(None, None), "");
     }
 

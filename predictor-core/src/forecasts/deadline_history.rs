@@ -188,7 +188,8 @@ impl DeadlineHistory {
     /// and refuses jobs that would have been in time.
     #[must_use]
     pub fn least_admitted(&self, wanted: f64) -> f64 {
-        (wanted - self.leeway).clamp(LEAST_ADMITTED.min(wanted), wanted)
+        // What is read from a snapshot may be no number, at which `clamp` would panic.
+        (wanted - self.leeway).max(LEAST_ADMITTED.min(wanted)).min(wanted)
     }
 
     /// The probability that has to be forecast for a job to be admitted, where `wanted` of the
@@ -217,6 +218,9 @@ impl DeadlineHistory {
     /// `wanted` are kept and rises while fewer are (both after Gibbs and Candès 2021, as in
     /// [`levels`](crate::forecasts::levels)).
     pub fn observe_outcome(&mut self, promised: f64, wanted: f64, is_kept: bool) {
+        if !(0.0..=1.0).contains(&wanted) {
+            return;
+        }
         let kept = if is_kept { 1.0 } else { 0.0 };
         let least = self.least_admitted(wanted);
         if promised <= least + (1.0 - least) / 4.0 {
@@ -286,8 +290,8 @@ mod tests {
         assert_eq!(history.shift, before, "a promise that is nearly sure says nothing of the border");
     }
 
-    /// What is kept of 20,000 jobs after as many more, whose forecasts are right: so many of them
-    /// are sure, and the others as likely as not to be likely. `None` if none is admitted.
+    /// What is kept of 20,000 jobs after as many more, whose forecasts are right: this part of them
+    /// is sure to be in time, and the others have all probabilities alike.
     fn kept(sure: f64, wanted: f64) -> (f64, DeadlineHistory) {
         let mut history = DeadlineHistory::default();
         let (mut admitted, mut in_time) = (0.0, 0.0);
@@ -308,15 +312,29 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_kept_of_all_that_are_admitted_and_no_more_is_refused_than_that_takes() {
-        // Half of the jobs are sure: with all that are as likely as not 0.9 would be kept.
+        // With 0.5 as the least probability 0.87 would be kept, with 0.7 it would be 0.94.
         let (part, history) = kept(0.3, 0.9);
         assert!((0.895..0.945).contains(&part), "{part}");
         assert!((0.35..0.85).contains(&history.least_admitted(0.9)), "{}", history.least_admitted(0.9));
-        // So many are sure that whoever has a chance can be admitted.
+        // So many are sure that the floor is reached.
         let (part, history) = kept(0.95, 0.9);
         assert!(part > 0.95 && history.least_admitted(0.9) == LEAST_ADMITTED, "{part} {history:?}");
         // What is wanted may be less than that.
         assert_eq!(history.least_admitted(0.1), 0.1);
+    }
+
+    #[test]
+    fn numbers_that_are_none_neither_panic_nor_teach() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 2.0, 0.0, 1.0];
+        for (leeway, wanted) in odd.into_iter().flat_map(|leeway| odd.map(|wanted| (leeway, wanted))) {
+            let history = DeadlineHistory { leeway, ..DeadlineHistory::default() };
+            let (_, _) = (history.least_admitted(wanted), history.corrected(0.5, wanted));
+        }
+        let mut history = DeadlineHistory::default();
+        [f64::NAN, f64::INFINITY, -1.0, 2.0].into_iter().for_each(|wanted| history.observe_outcome(0.5, wanted, true));
+        assert_eq!(history, DeadlineHistory::default());
+        history.observe_outcome(f64::NAN, 0.9, true);
+        assert!(history.leeway.is_finite() && history.shift == 0.0);
     }
 
     #[test]

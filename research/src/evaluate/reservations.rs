@@ -142,8 +142,8 @@ enum MethodName {
     Shipped,
     /// VARQ, as Nurmi, Wolski and Brevik 2008 have it.
     Varq,
-    /// The same with four classes by size alone, as QBETS had them at first (Brevik, Nurmi and
-    /// Wolski 2006): then a longer limit never looks like a shorter wait.
+    /// The same with classes by size alone, four ranges of processor counts (after Brevik, Nurmi
+    /// and Wolski 2006): then a longer limit never looks like a shorter wait.
     VarqBySize,
 }
 

@@ -54,8 +54,8 @@ pub enum Classes {
     /// JSSPP 2007).
     #[default]
     Found,
-    /// Those of 1 to 4 CPUs, of 5 to 16, of 17 to 64, and of more, with whatever time limit
-    /// (Brevik, Nurmi and Wolski, PPoPP 2006).
+    /// Those of a range of processor counts, with whatever time limit (Brevik, Nurmi and Wolski,
+    /// PPoPP 2006). The ranges are chosen here: 1 to 4, 5 to 16, 17 to 64, and more.
     BySize,
 }
 

@@ -133,6 +133,13 @@ impl fmt::Display for NotAdmitted {
 }
 
 impl NotAdmitted {
+    /// A job is less likely than `asked` to be in time, of which the site says `wanted`. People are
+    /// shown whole percent, no less than is asked, but what the site says as it is written.
+    fn unlikely(probability: f64, asked: f64, wanted: f64) -> NotAdmitted {
+        let wanted = if asked == wanted { wanted } else { (asked * 100.0).ceil() / 100.0 };
+        NotAdmitted::Unlikely { probability, wanted, alternatives: Alternatives::default() }
+    }
+
     /// Adds the alternatives to a refusal that a deadline, a size or a time limit decided. Other
     /// refusals stay as they are.
     fn with(self, found: impl FnOnce() -> Alternatives) -> NotAdmitted {

@@ -26,7 +26,7 @@
 //! promises of that size and time ahead were kept too seldom
 //! ([`level_to_ask`](crate::forecasts::promise::level_to_ask)).
 
-use super::{Admitted, Alternatives, FARTHEST_DEADLINE, NotAdmitted};
+use super::{Admitted, FARTHEST_DEADLINE, NotAdmitted};
 use crate::decisions::deadline_methods::room::{Room, steps_behind};
 use crate::decisions::{Candidate, DerivedInputs};
 use crate::forecasts::deadline_history::DeadlineHistory;
@@ -97,9 +97,7 @@ where
         }
     };
     if probability < asked {
-        // The message shows probabilities to people in whole percent.
-        let wanted = if asked == wanted { wanted } else { (asked * 100.0).ceil() / 100.0 };
-        return Err(NotAdmitted::Unlikely { probability, wanted, alternatives: Alternatives::default() });
+        return Err(NotAdmitted::unlikely(probability, asked, wanted));
     }
     let begin = by_plan.map(|prospect| prospect.start).filter(|start| *start > context.now && !context.submission.is_interactive);
     Ok(Admitted { by: Admission::Probability, deadline, probability: Some(probability), wanted: Some(wanted), begin })

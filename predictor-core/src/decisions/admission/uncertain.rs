@@ -108,11 +108,7 @@ where
             let given = GivenShare { nodes, job, estimate, limit: limit_until(context, size, request.begin, deadline, estimate) };
             Ok(Granted { admitted, share: Some(given) })
         }
-        OnTimeProbability::Unlikely { probability } => {
-            // The message shows probabilities to people in whole percent.
-            let least = (history.least_admitted(wanted) * 100.0).ceil() / 100.0;
-            Err(NotAdmitted::Unlikely { probability, wanted: if least < wanted { least } else { wanted }, alternatives })
-        }
+        OnTimeProbability::Unlikely { probability } => Err(NotAdmitted::unlikely(probability, history.least_admitted(wanted), wanted)),
         OnTimeProbability::TooFewNodes { suitable } => Err(NotAdmitted::NoShare { nodes: request.nodes, suitable, alternatives }),
     }
 }
