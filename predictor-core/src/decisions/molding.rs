@@ -137,6 +137,13 @@ where
         }
         _ => None,
     };
+    // Sizes are held against each other by what the user's jobs run there whatever their limit: at
+    // another size there may be none with this one.
+    if refusal.is_none()
+        && let (Some(written), Some(past)) = (drafts.first_mut(), past_at_whichever_limit(context, original_count))
+    {
+        written.ranges = past.within(written.limit);
+    }
     if refusal.is_none()
         && let Some(molding) = drafts.first().and_then(|written| planned::best(context, written, assumption))
     {
@@ -147,10 +154,6 @@ where
         let others =
             candidate_counts(context, original_count).into_iter().filter_map(|count| forbidden.noted(draft(context, count, assumption)));
         drafts.extend(others.filter(is_known));
-        // The past is held against itself: at another size there may be no jobs with this limit.
-        if let (Some(written), Some(past)) = (drafts.first_mut(), past_at_whichever_limit(context, original_count)) {
-            written.ranges = past.within(written.limit);
-        }
     }
     let forecasts = forecast(context, drafts, assumption);
     let (original, others) = match forecasts.split_first() {
