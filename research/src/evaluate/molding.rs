@@ -70,7 +70,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
                      where it is about the log as a whole) and what
   from, to           which jobs may be changed
   protocol, policy, speedup, adoption, scheduler, refresh_s, without, first_runs,
-  min_gain, min_gain_time_s
+  min_gain, min_gain_time_s, jitter_s
                      how; speedup is null for their protocol
   baseline, ours     without and with the policy: mean_wait_s, mean_run_s, mean_response_s,
                      p95_response_s, slowest_tenth_response_s (mean of the tenth of the jobs with the

@@ -33,6 +33,9 @@ use super::run::{CellProgress, CommonArguments, OfLogs};
 /// The oldest state that a replay can decide from, in seconds.
 pub(super) const OLDEST_STATE: i64 = 365 * DAY_SECONDS;
 
+/// The most that jobs may be submitted later, in seconds: more would be another log.
+const LONGEST_JITTER: i64 = 3_600;
+
 /// Which logs, which of their jobs, and how.
 #[derive(Debug, Args)]
 pub(super) struct PolicyArguments {
@@ -73,6 +76,12 @@ pub(super) struct PolicyArguments {
     /// The least time that it has to gain as well, as the setting of that name.
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::any)]
     min_gain_time: Seconds,
+
+    /// Submit each job up to so much later, drawn job by job with --seed, with the policy and
+    /// without: over several seeds that shows how far chance alone moves the figures. With 0s the
+    /// log is replayed as it is.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = between::<0, LONGEST_JITTER>)]
+    jitter: Seconds,
 
     /// The first job that may be changed, counted from 1 among the jobs that ran, in order of
     /// submission. Those before it are the history [default: 10001, of a log with fewer than 15000
@@ -219,6 +228,7 @@ pub(super) struct PolicyReport {
     first_runs: bool,
     min_gain: f64,
     min_gain_time_s: i64,
+    jitter_s: i64,
     published: Option<PublishedOutcomes>,
     #[serde(flatten)]
     found: Comparison,
@@ -360,10 +370,11 @@ impl PolicyArguments {
                 least_gain: LeastGain { part: self.min_gain, time: self.min_gain_time },
                 ..Ablations::default()
             },
+            jitter: self.jitter,
             seed: self.common.seed,
         };
         let Workload { jobs, processors, .. } = &log.workload;
-        let found = compare_under(&|| self.scheduler.scheduler(), jobs, *processors, &options, &|_, _| ())?;
+        let found = compare_under(&|_| self.scheduler.scheduler(), jobs, *processors, &options, &|_, _| ())?;
         let published = log.published.map(|published| {
             let minutes = (question.published)(published);
             PublishedOutcomes {
@@ -385,6 +396,7 @@ impl PolicyArguments {
             first_runs: self.first_runs,
             min_gain: self.min_gain,
             min_gain_time_s: self.min_gain_time.0,
+            jitter_s: self.jitter.0,
             published,
             found,
         })

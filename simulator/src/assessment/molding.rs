@@ -8,9 +8,11 @@ use serde::Serialize;
 use super::replayed::ReplayedPast;
 use super::schedulers::{EASY, Schedule, Schedulers};
 use super::{AssessmentError, Options, Progress, Stage};
-use crate::experiment::{self, Comparison, compare_under};
+use crate::engine::Job;
+use crate::experiment::{self, Comparison, JITTER, compare_under};
 
-/// How often each question is asked, with other curves of speed-up and other users who use it.
+/// How often each question is asked, with other curves of speed-up, other users who use it, and
+/// other moments of submission.
 const DRAWS: u64 = 3;
 
 /// The parts of the jobs that use it.
@@ -137,8 +139,8 @@ pub(super) fn molding(past: &ReplayedPast, options: &Options, progress: Progress
         };
         let (from, to) = (history_jobs + 1, jobs.len());
         let seed = options.seed.wrapping_add(*draw);
-        let asked = experiment::Options { adoption: *adoption, from, to, seed, ..experiment::Options::default() };
-        let scheduler = || match under {
+        let asked = experiment::Options { adoption: *adoption, from, to, seed, jitter: JITTER, ..experiment::Options::default() };
+        let scheduler = |jobs: &[Job]| match under {
             Under::Site | Under::SlurmDefaults => options.scheduler.scheduler(jobs, past.processors),
             Under::Easy => experiment::easy(),
         };

@@ -54,6 +54,8 @@ pub use reservations::{
 pub use shipped::{AskedReservation, DeadlineForecast, Shipped};
 pub use speed_up::SpeedUp;
 
+use std::borrow::Cow;
+
 use job_types::time::{Seconds, UnixTime};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -106,9 +108,19 @@ pub struct Options {
     pub refresh: Seconds,
     /// What of the default is in force.
     pub parts: Ablations,
+    /// Each job is submitted up to so much later, by a time of its own, with the policy and
+    /// without. One replay is one path, and a path may be a lucky one: what becomes of the log as
+    /// it is says as little of chance as what becomes of it with a policy. With [`JITTER`] each
+    /// draw compares two paths that are drawn alike, so that draws differ by as much as chance
+    /// moves.
+    pub jitter: Seconds,
     /// Seed of all that is random.
     pub seed: u64,
 }
+
+/// The [`Options::jitter`] of who asks for several draws: too short for anybody to notice, and
+/// enough for another path.
+pub const JITTER: Seconds = Seconds::MINUTE;
 
 impl Default for Options {
     /// Molding by Hariharan et al.'s split: 10,000 jobs of history, 20,000 that may be changed.
@@ -122,6 +134,7 @@ impl Default for Options {
             to: 30_000,
             refresh: Seconds(30),
             parts: Ablations::default(),
+            jitter: Seconds::ZERO,
             seed: 1,
         }
     }
@@ -260,16 +273,17 @@ pub fn compare_shown(
     options: &Options,
     progress: &dyn Fn(usize, usize),
 ) -> Result<Comparison, ExperimentError> {
-    compare_under(&easy, jobs, processors, options, progress)
+    compare_under(&|_| easy(), jobs, processors, options, progress)
 }
 
-/// Compares as [`compare_shown`] does, under another scheduler, which is made anew for each replay.
+/// Compares as [`compare_shown`] does, under another scheduler, which is made anew for each replay
+/// from its jobs.
 ///
 /// # Errors
 ///
 /// As [`compare`].
 pub fn compare_under(
-    scheduler: &dyn Fn() -> Scheduler,
+    scheduler: &dyn Fn(&[Job]) -> Scheduler,
     jobs: &[Job],
     processors: u32,
     options: &Options,
@@ -280,10 +294,10 @@ pub fn compare_under(
     if first >= end {
         return Err(ExperimentError::TooFewJobs { found, wanted: options.from });
     }
-    let jobs = jobs.get(..end).unwrap_or_default();
+    let jobs = &*jittered(jobs.get(..end).unwrap_or_default(), options.jitter, options.seed);
     let machine = Machine::new(processors);
-    let baseline = simulate(jobs, &machine, &mut scheduler(), &mut AsSubmitted)?;
-    let (records, changed, is_changed) = with_policy(&mut scheduler(), jobs, &machine, first, options, progress)?;
+    let baseline = simulate(jobs, &machine, &mut scheduler(jobs), &mut AsSubmitted)?;
+    let (records, changed, is_changed) = with_policy(&mut scheduler(jobs), jobs, &machine, first, options, progress)?;
     let adopts = adopters(jobs.len(), options.adoption, options.seed);
     let (adopting, others): (Vec<usize>, Vec<usize>) = (first..end).partition(|place| adopts.get(*place).copied().unwrap_or(false));
     let kept = || is_changed.iter().enumerate().skip(first).filter(|(_, changed)| !**changed).map(|(place, _)| place);
@@ -348,6 +362,18 @@ fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(number);
     random
+}
+
+/// The jobs, each submitted up to `most` later, in the order in which they then are.
+fn jittered(jobs: &[Job], most: Seconds, seed: u64) -> Cow<'_, [Job]> {
+    if most <= Seconds::ZERO {
+        return Cow::Borrowed(jobs);
+    }
+    let mut random = stream(seed, 3);
+    let later = |job: &Job| Job { submit: job.submit + Seconds(random.random_range(0..=most.0)), ..*job };
+    let mut jobs: Vec<Job> = jobs.iter().map(later).collect();
+    jobs.sort_by_key(|job| job.submit);
+    Cow::Owned(jobs)
 }
 
 /// Returns whether the user of each job uses what is offered, drawn job by job.

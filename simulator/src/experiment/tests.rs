@@ -1,5 +1,7 @@
 //! Experiments on a made-up workload.
 
+use std::collections::HashMap;
+
 use super::*;
 use crate::lublin::{self, Options as Model};
 use crate::swf;
@@ -63,6 +65,28 @@ fn nobody_adopts_and_nothing_changes() {
         assert_eq!((found.baseline, found.changed), (found.ours, Changed::default()));
         assert_eq!(found.unmolded_jobs, 600);
     }
+}
+
+#[test]
+fn with_jitter_each_seed_compares_two_other_paths_of_the_same_jobs() {
+    let jobs = jobs();
+    let moved = |seed| jittered(&jobs, JITTER, seed).into_owned();
+    let one = moved(1);
+    assert!(one.is_sorted_by_key(|job| job.submit) && one != jobs && one != moved(2) && one == moved(1));
+    let submitted: HashMap<u32, UnixTime> = jobs.iter().map(|job| (job.number, job.submit)).collect();
+    for job in &one {
+        let later = job.submit - submitted[&job.number];
+        assert!((Seconds::ZERO..=JITTER).contains(&later), "{job:?}");
+    }
+    assert_eq!(one.len(), submitted.len());
+    let baseline = |seed, jitter| {
+        let asked = Options { adoption: 0.0, jitter, seed, ..options(MOLDING, Protocol::WorkConserving) };
+        let found = compare(&jobs, 64, &asked).unwrap();
+        assert_eq!((&found.baseline, found.changed), (&found.ours, Changed::default()), "nobody uses it");
+        found.baseline.mean_response_s
+    };
+    assert_eq!(baseline(1, Seconds::ZERO), baseline(2, Seconds::ZERO));
+    assert_ne!(baseline(1, JITTER), baseline(2, JITTER), "what chance moves is in the baseline as well");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use predictor_core::decisions::LeastGain;
 use super::state::{Change, Draw, Finding, GuardedPolicy, Replay};
 use crate::assessment::verdict::{FEWEST_JOBS, LEAST_GAIN, LEAST_GAIN_TIME, MOST_PRICE, percent, signed_percent, time};
 use crate::assessment::{Most, ReplayedPast, SiteScheduler};
-use crate::experiment::{self, Ablations, Comparison, ExperimentError, Method, RequestedFeatures, ResponseChange, compare_under};
+use crate::engine::Job;
+use crate::experiment::{self, Ablations, Comparison, ExperimentError, JITTER, Method, RequestedFeatures, ResponseChange, compare_under};
 use crate::swf::Log;
 
 /// The fewest days that must lie between the first and the last submission: a shorter past has not
@@ -19,7 +20,8 @@ pub const FEWEST_DAYS: f64 = 7.0;
 /// on one job in twenty, and so moves more than the mean does.
 pub const MOST_PRICE_P95: f64 = LEAST_GAIN;
 
-/// How often each question is asked, with other curves of speed-up and other users who use it.
+/// How often each question is asked, with other curves of speed-up, other users who use it, and
+/// other moments of submission.
 const DRAWS: u64 = 3;
 
 /// What is asked of a past.
@@ -81,10 +83,11 @@ pub fn judge(log: &Log, question: &Question<'_>) -> Result<Replay, ExperimentErr
             from: jobs.len() / 3 + 1,
             to: jobs.len(),
             parts,
+            jitter: JITTER,
             seed,
             ..experiment::Options::default()
         };
-        let scheduler = || question.scheduler.scheduler(jobs, past.processors);
+        let scheduler = |jobs: &[Job]| question.scheduler.scheduler(jobs, past.processors);
         let compared = compare_under(&scheduler, jobs, past.processors, &options, &|_, _| ())?;
         replay.draws.push(draw(seed, question.policy, &compared));
     }

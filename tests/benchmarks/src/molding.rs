@@ -42,8 +42,9 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "check")]
     adoptions: bool,
 
-    /// With --adoptions: how many draws of users and of curves of speed-up each has.
-    #[arg(long, value_name = "N", default_value = "5", requires = "adoptions")]
+    /// With --adoptions: how many draws of users, of curves of speed-up and of moments of submission
+    /// each has.
+    #[arg(long, value_name = "N", default_value = "10", requires = "adoptions")]
     draws: NonZeroU64,
 
     /// With --adoptions: store the figures with the commit that is checked out, in docs/figures,

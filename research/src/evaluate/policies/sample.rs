@@ -38,6 +38,7 @@ pub(super) fn reports() -> Vec<PolicyReport> {
         first_runs: false,
         min_gain: 0.05,
         min_gain_time_s: 60,
+        jitter_s: 0,
         published: Some(PublishedOutcomes {
             baseline: PublishedOutcome::from([198.0, 133.0, 331.0]),
             ours: PublishedOutcome::from([147.0, 98.0, 245.0]),

@@ -20,6 +20,10 @@ const ADOPTIONS: [f64; 3] = [0.1, 0.5, 1.0];
 /// The logs in the order of the table, by the beginnings of their files' names.
 const LOGS: [&str; 10] = ["SDSC-SP2", "SDSC-BLUE", "HPC2N", "CEA-Curie", "SDSC-Par", "DAS2", "KTH-SP2", "SDSC-DS", "CTC-SP2", "RICC"];
 
+/// By how much each job is submitted later at the most, with molding and without, so that draws
+/// differ by as much as chance moves.
+const JITTER: &str = "60s";
+
 /// What was found on one log under one scheduler, with one draw of users and curves of speed-up.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Draw {
@@ -71,7 +75,8 @@ pub(super) fn replay(logs: &EvaluatedLogs, draws: u64) -> anyhow::Result<Vec<Dra
     for (scheduler, adoption) in SCHEDULERS.into_iter().flat_map(|scheduler| ADOPTIONS.map(|adoption| (scheduler, adoption))) {
         for seed in 1..=draws {
             let [part, seed_text] = [adoption.to_string(), seed.to_string()];
-            let how = ["molding", "--protocol", "work-conserving", "--scheduler", scheduler, "--adoption", &part, "--seed", &seed_text];
+            let how = ["molding", "--protocol", "work-conserving", "--scheduler", scheduler, "--jitter", JITTER];
+            let how = [&how[..], &["--adoption", &part, "--seed", &seed_text]].concat();
             let of_logs = logs.figures::<Draw>(&logs.paths, &how)?;
             found.extend(of_logs.into_iter().map(|draw| Draw { seed, ..draw }.rounded()));
         }
