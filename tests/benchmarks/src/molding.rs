@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "check")]
     adoptions: bool,
 
-    /// With --adoptions: how many draws of users, of curves of speed-up and of moments of submission
-    /// each has.
+    /// With --adoptions: how many draws of users, of curves of speed-up and of moments of
+    /// submission each has.
     #[arg(long, value_name = "N", default_value = "10", requires = "adoptions")]
     draws: NonZeroU64,
 
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 
 fn by_adoption(replays: &Replays, arguments: &Arguments) -> Outcome {
     let draws = adoptions::replay(&replays.logs, arguments.draws.get())?;
-    println!("{}", adoptions::table(&draws));
+    println!("{}\n{}", adoptions::table(&draws), adoptions::chance(&draws));
     if arguments.publish {
         adoptions::PAGE.publish(draws, adoptions::of_page)?;
         eprintln!("{SCRIPT}: {} and {} are new", adoptions::PAGE.figures, adoptions::PAGE.text);

@@ -84,10 +84,53 @@ pub(super) fn replay(logs: &EvaluatedLogs, draws: u64) -> anyhow::Result<Vec<Dra
     Ok(found)
 }
 
-/// The table with the line that says what it was measured on.
+/// The tables with the line that says what they were measured on.
 pub(super) fn of_page(stored: &Stored<Draw>) -> Vec<NamedTable> {
     let measured = format!("\nMeasured on commit {} by `ci/bench-molding --adoptions --publish`.\n", stored.commit);
-    vec![("molding adoptions", table(&stored.logs) + &measured)]
+    vec![("molding adoptions", table(&stored.logs) + &measured), ("molding chance", chance(&stored.logs) + &measured)]
+}
+
+/// One row for each log: by how much the mean and the 95th percentile of the responses differ
+/// without molding from draw to draw, as the standard deviation in per cent of their mean, with the
+/// distance of the least from the greatest.
+pub(super) fn chance(draws: &[Draw]) -> String {
+    let headings = ["log", "EASY: mean", "95th percentile", "Slurm: mean", "95th percentile"];
+    let mut rows: BTreeMap<(usize, &str), Vec<&Draw>> = BTreeMap::new();
+    // Each draw without molding is there once for each adoption.
+    for draw in draws.iter().filter(|draw| draw.adoption >= 1.0) {
+        rows.entry((place(&draw.log), &draw.log)).or_default().push(draw);
+    }
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|((_, log), draws)| {
+            let mut cells = vec![title(log).to_owned()];
+            for scheduler in SCHEDULERS {
+                let under = || draws.iter().filter(|draw| draw.scheduler == scheduler).map(|draw| draw.baseline);
+                cells.push(spread(&under().map(|baseline| baseline.mean_response_s).collect::<Vec<f64>>()));
+                cells.push(spread(&under().map(|baseline| baseline.p95_response_s).collect::<Vec<f64>>()));
+            }
+            cells
+        })
+        .collect();
+    markdown(&headings, 1, &rows)
+}
+
+/// The standard deviation of figures and the distance of the least from the greatest, in per cent
+/// of their mean.
+fn spread(figures: &[f64]) -> String {
+    let count = figures.len() as f64;
+    let mean = figures.iter().sum::<f64>() / count;
+    if figures.is_empty() || mean <= 0.0 {
+        return "-".to_owned();
+    }
+    let variance = figures.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let (least, most) = figures.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (least.min(*one), most.max(*one)));
+    format!("{:.1} ({:.1})", 100.0 * variance.sqrt() / mean, 100.0 * (most - least) / mean)
+}
+
+/// The place of a log in the tables.
+fn place(log: &str) -> usize {
+    LOGS.iter().position(|beginning| log.starts_with(beginning)).unwrap_or(LOGS.len())
 }
 
 /// One row for each log and adoption: what becomes of the mean and the 95th percentile of the
@@ -96,7 +139,6 @@ pub(super) fn of_page(stored: &Stored<Draw>) -> Vec<NamedTable> {
 pub(super) fn table(draws: &[Draw]) -> String {
     let headings =
         ["log", "use it", "EASY: mean", "95th percentile", "mean of the others", "Slurm: mean", "95th percentile", "mean of the others"];
-    let place = |log: &str| LOGS.iter().position(|beginning| log.starts_with(beginning)).unwrap_or(LOGS.len());
     let mut rows: BTreeMap<(usize, &str, u64), Vec<&Draw>> = BTreeMap::new();
     for draw in draws {
         let percent = (draw.adoption * 100.0).round() as u64;
@@ -166,6 +208,12 @@ mod tests {
     #[test]
     fn the_table_of_the_page_is_that_of_the_stored_figures() {
         PAGE.compare::<Draw>(of_page).unwrap();
+    }
+
+    #[test]
+    fn what_chance_moves_is_told_in_per_cent_of_the_mean() {
+        assert_eq!(spread(&[99.0, 100.0, 101.0]), "1.0 (2.0)");
+        assert_eq!((spread(&[100.0]), spread(&[])), ("0.0 (0.0)".to_owned(), "-".to_owned()));
     }
 
     #[test]
