@@ -70,9 +70,10 @@ pub enum Job<A = AccountIndex, P = PartitionIndex, Q = QosIndex> {
 }
 
 /// How a run of a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The job's program came to its end without an error.
+    #[default]
     Completed,
     /// The job's program ended with an error, or used more memory than it may.
     Failed,

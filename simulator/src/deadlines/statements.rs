@@ -341,7 +341,8 @@ mod tests {
 
     /// Points at which LibraRisk fulfils what is given, Libra and both EDF less.
     fn made_up(libra_risk: usize, others: usize) -> Vec<Point> {
-        let outcome = |fulfilled| Outcome { submitted: 100, accepted: 100, fulfilled, mean_slowdown: Some(2.0) };
+        let outcome =
+            |fulfilled| Outcome { submitted: 100, completing: 100, accepted: 100, fulfilled, withdrawn: 0, mean_slowdown: Some(2.0) };
         let mut points = Vec::new();
         let actual = |figure, values: Vec<f64>| values.into_iter().map(move |x| (figure, x));
         let inaccuracies = (0..=10).map(|x| 10.0 * f64::from(x)).collect::<Vec<_>>();

@@ -1,5 +1,6 @@
 //! A job, as the engine sees it.
 
+use job_types::job::Ending;
 use job_types::number::{PartitionIndex, QosIndex, UserId};
 use job_types::time::{Seconds, UnixTime};
 
@@ -40,6 +41,9 @@ pub struct Job {
     /// workload logs don't.
     #[serde(skip)]
     pub qos: QosIndex,
+    /// How the job's run ended, by the log; that it came to its end where the log does not say.
+    #[serde(skip)]
+    pub ending: Ending,
 }
 
 impl Job {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use job_types::job::Ending;
 use job_types::number::PartitionIndex;
 use job_types::time::{Seconds, UnixTime};
 use learning::{DeadlineLearner, DeadlineOutcome};
@@ -12,6 +13,7 @@ use predictor_core::forecasts::promised_job::PromisedJob;
 
 use super::expected_run_times::ExpectedRunTimes;
 use super::queue_state::{QueuedJob, queue_of};
+use crate::deadlines::state;
 use crate::engine::{Cluster, Job, JobIndex, Record};
 
 /// What was promised to a job.
@@ -98,12 +100,13 @@ impl Admissions {
         self.learner.started(promise.partition, record.wait(), planned);
     }
 
-    /// A job has ended, or was taken back because its deadline has passed.
-    pub(super) fn ended(&mut self, index: JobIndex, record: Option<&Record>) {
+    /// A job has ended so, or was taken back because its deadline has passed.
+    pub(super) fn ended(&mut self, index: JobIndex, record: Option<&Record>, ending: Ending) {
         let Some(promise) = self.open.remove(&index) else { return };
         let Admitted { deadline, probability, wanted, .. } = promise.admitted;
-        let is_kept = record.is_some_and(|record| record.end <= deadline);
-        if let (Some(promised), Some(wanted)) = (probability, wanted) {
+        // What counts for nobody teaches nothing.
+        let is_kept = state(deadline, record.map(|record| record.end), ending).is_kept();
+        if let (Some(promised), Some(wanted), Some(is_kept)) = (probability, wanted, is_kept) {
             let outcome = DeadlineOutcome { promised, wanted, is_kept };
             self.outcomes.insert((deadline, index), (promise.partition, outcome));
         }

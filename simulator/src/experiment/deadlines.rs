@@ -8,11 +8,14 @@
 
 use std::collections::HashMap;
 
+use job_types::job::Ending;
+use job_types::promise::PromiseState;
 use job_types::time::{Seconds, UnixTime};
 
 use super::parts::Site;
 use super::progress::Shown;
 use super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, NEVER, Shipped, SpeedUpModel, speed_ups};
+use crate::deadlines::state;
 use crate::engine::backfill::{Easy, Slurm, SlurmParameters};
 use crate::engine::estimates::Requested;
 use crate::engine::policy::AsSubmitted;
@@ -62,6 +65,9 @@ pub enum Admission {
     Kept,
     /// The job was admitted, and late or taken back.
     Missed,
+    /// The job was admitted and ended otherwise before its deadline, as the log says: it counts for
+    /// nobody.
+    Withdrawn,
 }
 
 /// What a replay came to.
@@ -69,18 +75,24 @@ pub enum Admission {
 pub struct AdmissionOutcome {
     /// Jobs that count.
     pub submitted: usize,
+    /// Those of them that come to their own end by the log: failed and cancelled jobs are never
+    /// done.
+    pub completing: usize,
     /// Jobs that were admitted.
     pub accepted: usize,
     /// Jobs that were done by their deadlines.
     pub fulfilled: usize,
-    /// The percentage of the submitted jobs that were done by their deadlines.
+    /// The percentage of the jobs that come to their own end which were done by their deadlines.
     pub fulfilled_percent: f64,
     /// The standard error of that percentage, by batches of jobs in a row, because neighbours
     /// depend on each other.
     pub fulfilled_standard_error: f64,
     /// Jobs that were admitted and not done in time.
     pub late: usize,
-    /// The part of the admitted jobs that was done in time; `None` if none was admitted.
+    /// Jobs that were admitted, and ended otherwise before their deadlines.
+    pub withdrawn: usize,
+    /// The part of the deadlines of admitted jobs that was kept, of those that were kept or missed;
+    /// `None` if none was.
     pub kept: Option<f64>,
     /// The standard error of that part, by the same batches.
     pub kept_standard_error: f64,
@@ -155,16 +167,18 @@ pub fn admissions(
             (records, is_admitted)
         }
     };
-    let fate = |((record, deadline), is_admitted): ((&Record, &UnixTime), &bool)| {
+    let fate = |((job, record), (deadline, is_admitted)): ((&Job, &Record), (&UnixTime, &bool))| {
         // A job that never started has neither start nor end.
-        let has_run = record.start >= record.submit;
-        match is_admitted {
-            false => Admission::Refused,
-            true if has_run && record.end <= *deadline => Admission::Kept,
-            true => Admission::Missed,
+        let end = (record.start >= record.submit).then_some(record.end);
+        match state(*deadline, end, job.ending) {
+            _ if !is_admitted => Admission::Refused,
+            PromiseState::Kept => Admission::Kept,
+            PromiseState::Withdrawn => Admission::Withdrawn,
+            PromiseState::Missed | PromiseState::Open => Admission::Missed,
         }
     };
-    let fates: Vec<Admission> = records.iter().zip(deadlines).zip(&is_admitted).map(fate).skip(first).collect();
+    let of_jobs = jobs.iter().zip(&records).zip(deadlines.iter().zip(&is_admitted));
+    let fates: Vec<Admission> = of_jobs.map(fate).skip(first).collect();
     Ok(AdmissionOutcome::of(fates, &jobs[first..], &records[first..]))
 }
 
@@ -198,7 +212,10 @@ impl AdmissionOutcome {
     fn of(fates: Vec<Admission>, jobs: &[Job], records: &[Record]) -> Self {
         let count = |wanted: Admission| fates.iter().filter(|fate| **fate == wanted).count();
         let (submitted, fulfilled, late) = (fates.len(), count(Admission::Kept), count(Admission::Missed));
-        let accepted = fulfilled + late;
+        let withdrawn = count(Admission::Withdrawn);
+        let accepted = fulfilled + late + withdrawn;
+        let completes: Vec<bool> = jobs.iter().map(|job| job.ending == Ending::Completed).collect();
+        let completing = completes.iter().filter(|completes| **completes).count();
         let of_those = |wanted: fn(Admission) -> bool| records.iter().zip(jobs).zip(&fates).filter(move |(_, fate)| wanted(**fate));
         let kept = || of_those(|fate| fate == Admission::Kept);
         let slowdowns: f64 = kept().map(|((record, _), _)| record.response().0 as f64 / record.run_time().0.max(1) as f64).sum();
@@ -206,20 +223,22 @@ impl AdmissionOutcome {
         let admitted_work: f64 = of_those(|fate| fate != Admission::Refused).map(|(pair, _)| work(pair)).sum();
         let all_work: f64 = of_those(|_| true).map(|(pair, _)| work(pair)).sum();
         let molded = of_those(|fate| fate != Admission::Refused).filter(|((record, job), _)| record.processors != job.processors).count();
-        let batches = || fates.chunks(submitted.div_ceil(BATCHES).max(1));
-        let part = |batch: &[Admission], of: fn(Admission) -> bool| {
-            let all = batch.iter().filter(|fate| of(**fate)).count();
-            (batch.iter().filter(|fate| **fate == Admission::Kept).count() as f64, all as f64)
-        };
+        let batch = submitted.div_ceil(BATCHES).max(1);
+        let of_batch = |wanted: fn(Admission) -> bool| move |batch: &[Admission]| batch.iter().filter(|fate| wanted(**fate)).count() as f64;
+        let batches_kept = || fates.chunks(batch).map(of_batch(|fate| fate == Admission::Kept));
+        let batches_decided = fates.chunks(batch).map(of_batch(|fate| matches!(fate, Admission::Kept | Admission::Missed)));
+        let batches_completing = completes.chunks(batch).map(|batch| batch.iter().filter(|completes| **completes).count() as f64);
         Self {
             submitted,
+            completing,
             accepted,
             fulfilled,
-            fulfilled_percent: 100.0 * fulfilled as f64 / submitted.max(1) as f64,
-            fulfilled_standard_error: 100.0 * ratio_error(batches().map(|batch| part(batch, |_| true))),
+            fulfilled_percent: 100.0 * fulfilled as f64 / completing.max(1) as f64,
+            fulfilled_standard_error: 100.0 * ratio_error(batches_kept().zip(batches_completing)),
             late,
-            kept: (accepted > 0).then(|| fulfilled as f64 / accepted as f64),
-            kept_standard_error: ratio_error(batches().map(|batch| part(batch, |fate| fate != Admission::Refused))),
+            withdrawn,
+            kept: (fulfilled + late > 0).then(|| fulfilled as f64 / (fulfilled + late) as f64),
+            kept_standard_error: ratio_error(batches_kept().zip(batches_decided)),
             mean_slowdown: (fulfilled > 0).then(|| slowdowns / fulfilled as f64),
             molded,
             admitted_work: if all_work > 0.0 { admitted_work / all_work } else { 0.0 },
@@ -265,7 +284,7 @@ mod tests {
         for backfill in [AdmissionBackfill::Easy, AdmissionBackfill::Slurm] {
             let options = AdmissionOptions { backfill, from: 501, ..AdmissionOptions::default() };
             let found = outcome(8, &options);
-            assert_eq!((found.submitted, found.fulfilled + found.late), (1_000, found.accepted));
+            assert_eq!((found.submitted, found.fulfilled + found.late + found.withdrawn), (1_000, found.accepted));
             assert!((100..1_000).contains(&found.accepted), "{found:?}");
             assert!(found.kept.unwrap() + 2.0 * found.kept_standard_error >= 0.9, "{found:?}");
             let all = outcome(8, &AdmissionOptions { wanted: None, ..options });

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use job_types::job::Ending;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::policy::Policy;
 use job_types::size::Unit;
@@ -141,7 +142,7 @@ impl State {
     /// A job that has not started was taken back.
     pub(super) fn withdrawn(&mut self, index: JobIndex) {
         if let Some(admissions) = &mut self.admissions {
-            admissions.ended(index, None);
+            admissions.ended(index, None, Ending::SlurmsDeadline);
         }
         if let Some(waits) = &mut self.learnt_waits {
             waits.withdrawn(index);
@@ -152,7 +153,7 @@ impl State {
     pub(super) fn ended(&mut self, index: JobIndex, job: &Job, record: &Record) {
         self.run_times.ended(index, job, record);
         if let Some(admissions) = &mut self.admissions {
-            admissions.ended(index, Some(record));
+            admissions.ended(index, Some(record), job.ending);
         }
         if let Some(waits) = &mut self.learnt_waits {
             waits.ended(index, record);

@@ -1,5 +1,6 @@
 //! A record of a log as a job of the past, read by the same rules whatever it is read for.
 
+use job_types::job::Ending;
 use job_types::number::{QosIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -73,6 +74,8 @@ pub struct LoggedJob {
     pub queue: Option<u32>,
     /// The number of the job's partition.
     pub partition: Option<u32>,
+    /// How the job ended. A log that tells no time limits from failures has its failures alone.
+    pub ending: Option<Ending>,
 }
 
 /// The job that a record tells of.
@@ -97,6 +100,7 @@ impl From<&Record> for LoggedJob {
             executable: number(record.executable),
             queue: number(record.queue),
             partition: number(record.partition),
+            ending: record.status.map(ending),
         }
     }
 }
@@ -148,6 +152,16 @@ impl LoggedJob {
     #[must_use]
     pub fn first_lack(&self, needed: &[Lack]) -> Option<Lack> {
         needed.iter().copied().find(|what| self.lacks(*what))
+    }
+}
+
+/// How a job ended of which a log has this status. The parts of a job that was checkpointed come to
+/// their ends.
+fn ending(status: Status) -> Ending {
+    match status {
+        Status::Completed | Status::PartToBeContinued | Status::LastPartCompleted => Ending::Completed,
+        Status::Failed | Status::LastPartFailed => Ending::Failed,
+        Status::Cancelled => Ending::Cancelled,
     }
 }
 

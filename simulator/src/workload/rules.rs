@@ -91,6 +91,7 @@ impl Rules {
             queue: number(logged.queue),
             partition: number(logged.partition),
             qos: logged.qos.unwrap_or_default(),
+            ending: logged.ending.unwrap_or_default(),
         })
     }
 }

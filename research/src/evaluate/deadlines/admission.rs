@@ -9,9 +9,10 @@ use anyhow::{Context, ensure};
 use command_parts::log_file::{self, LogFileOptions, read_workload};
 use command_parts::output::{Lines, count};
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use job_types::job::Ending;
 use job_types::time::UnixTime;
 use serde::Serialize;
-use simulator::deadlines::{BaseJob, ByProbabilityOptions, Method, Outcome, StandardErrors, Urgencies, by_probability};
+use simulator::deadlines::{BaseJob, ByProbabilityOptions, Method, Outcome, StandardErrors, Urgencies, by_probability, fates_of};
 use simulator::engine::Job;
 use simulator::experiment::{AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 use simulator::remarks::Remarks;
@@ -57,6 +58,7 @@ struct Row {
     mean_slowdown: Option<f64>,
     accepted: usize,
     late: usize,
+    withdrawn: usize,
     fulfilled_standard_error: Option<f64>,
     kept: Option<f64>,
     kept_standard_error: Option<f64>,
@@ -69,7 +71,6 @@ struct Row {
 impl Row {
     fn published(method: Method, outcome: &Outcome) -> Self {
         let is_shared = matches!(method, Method::Libra | Method::LibraRisk);
-        let kept = (outcome.accepted > 0).then(|| outcome.fulfilled as f64 / outcome.accepted as f64);
         Self {
             policy: method.name(),
             scheduler: if is_shared { "shared nodes" } else { "in order" },
@@ -79,8 +80,9 @@ impl Row {
             mean_slowdown: outcome.mean_slowdown,
             accepted: outcome.accepted,
             late: outcome.late(),
+            withdrawn: outcome.withdrawn,
             fulfilled_standard_error: None,
-            kept,
+            kept: outcome.kept(),
             kept_standard_error: None,
             refused_in_time: None,
             molded: None,
@@ -113,6 +115,7 @@ impl Row {
             mean_slowdown: outcome.mean_slowdown,
             accepted: outcome.accepted,
             late: outcome.late,
+            withdrawn: outcome.withdrawn,
             fulfilled_standard_error: Some(outcome.fulfilled_standard_error),
             kept: outcome.kept,
             kept_standard_error: Some(outcome.kept_standard_error),
@@ -158,15 +161,19 @@ impl WithDeadlines {
         // Each job's deadline depends on its place among all, so that all are drawn.
         let drawn = urgencies.jobs(&base(&self.jobs), arguments.common.seed);
         let counted = drawn.get(first..).unwrap_or_default();
-        let published =
-            |method: Method| Row::published(method, &Outcome::of_replay(counted, self.nodes as usize, method, &arguments.choices()));
+        let endings: Vec<Ending> = self.jobs.iter().skip(first).map(|job| job.ending).collect();
+        let published = |method: Method| {
+            let fates = fates_of(counted, self.nodes as usize, method, &arguments.choices());
+            Row::published(method, &Outcome::of_endings(counted, &fates, &endings))
+        };
         let mut rows: Vec<Row> = Method::ALL.into_iter().map(published).collect();
         let refresh = arguments.refresh;
         for &wanted in &arguments.probability {
             let options = ByProbabilityOptions { wanted, refresh };
             let fates = by_probability(&self.jobs, &drawn, self.nodes as usize, arguments.choices().sharing, options);
             let fates = fates.get(first..).unwrap_or_default();
-            rows.push(Row::on_shared_nodes(wanted, &Outcome::of(counted, fates), &StandardErrors::of(counted, fates)));
+            let outcome = Outcome::of_endings(counted, fates, &endings);
+            rows.push(Row::on_shared_nodes(wanted, &outcome, &StandardErrors::of(counted, fates, &endings)));
         }
         let bar = evaluation::bar(&MultiProgress::with_draw_target(ProgressDrawTarget::stderr()), &self.name);
         bar.enable_steady_tick(Duration::from_millis(500));
@@ -233,8 +240,11 @@ pub(super) fn text(reports: &[AdmissionReport]) -> String {
         lines.heading(&report.log);
         let [jobs, history, nodes] = [report.jobs as u64, report.history as u64, u64::from(report.nodes)].map(count);
         lines.line("replayed", format!("the last {jobs} jobs on {nodes} processors, after {history} that are the history"));
-        lines.line("note", "± is a standard error; refused in time are the refused jobs that are in time where all are admitted");
-        let figures = ["wanted", "fulfilled %", "±", "kept", "±", "admitted", "late", "refused in time", "slowdown", "work", "molded"];
+        lines.line("note", "fulfilled are per cent of the jobs that came to their own end by the log; one that failed or was cancelled");
+        lines.line("", "before its deadline is withdrawn, and counts for nobody; ± is a standard error; refused in time are the");
+        lines.line("", "refused jobs that are in time where all are admitted");
+        let figures =
+            ["wanted", "fulfilled %", "±", "kept", "±", "admitted", "late", "withdrawn", "refused in time", "slowdown", "work", "molded"];
         let mut table = figures_table(["policy", "scheduler", "molding"], figures);
         for row in &report.rows {
             let number = |number: Option<usize>| number.map_or_else(|| NOT_KNOWN.to_owned(), |number| count(number as u64));
@@ -249,6 +259,7 @@ pub(super) fn text(reports: &[AdmissionReport]) -> String {
                 probability(row.kept_standard_error.as_ref()),
                 number(Some(row.accepted)),
                 number(Some(row.late)),
+                number(Some(row.withdrawn)),
                 number(row.refused_in_time),
                 figure(row.mean_slowdown.as_ref()),
                 figure(row.admitted_work.as_ref()),
