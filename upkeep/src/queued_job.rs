@@ -13,6 +13,8 @@ pub struct QueuedJob {
     pub id: JobId,
     /// The number of the user whose job it is.
     pub user: UserId,
+    /// When the job came into the queue: with its submission, or since then with a requeue.
+    pub submitted: UnixTime,
     /// The job's partition, or for a waiting job perhaps several, separated by commas.
     pub partition: Option<String>,
     /// The account that is charged for the job.
@@ -60,6 +62,7 @@ impl QueuedJob {
         Self {
             id,
             user,
+            submitted: record.at,
             partition,
             account,
             qos,

@@ -10,7 +10,7 @@ use super::reserved_job::is_cut_back;
 use super::review::{GivenReservation, Progress, Review, Revision, review};
 use super::within_limits::{Excess, excess};
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::promise::Promise;
+use job_types::promise::{Promise, PromiseState, ReservedRun};
 use job_types::record::{Changed, EndOfPromise, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -38,7 +38,8 @@ pub enum ReservationState {
     Waiting,
     /// The job has its nodes.
     Running,
-    /// The reserved time has passed without a start.
+    /// The reserved time has passed while the job waited for nodes. A job that came back into the
+    /// queue after it had them then waits.
     Missed,
     /// The job is held, suspended or waits for others.
     Blocked,
@@ -185,10 +186,12 @@ fn as_promised<S: Site + WaitForecaster>(job: &QueuedJob, site: &S, now: UnixTim
     if is_being_cancelled && is_deferrable && promise.if_missed == IfMissed::Cancel && now > promise.at {
         return Upkeep { state: ReservationState::Missed, wanted: Some((Wanted::Cancellation, promise.at)) };
     }
+    let run = ReservedRun { submitted: job.submitted, started: job.started, ended: None };
+    let is_missed = run.state(promise.at, now) == Some(PromiseState::Missed);
     let (progress, state) = match (job.started, job.eligible) {
         (Some(at), _) => (Progress::Started { at }, ReservationState::Running),
         (None, Some(begin)) if begin > now && is_deferrable => (Progress::Deferred { begin }, ReservationState::Deferred),
-        (None, _) if now > promise.at => (Progress::Waiting, ReservationState::Missed),
+        (None, _) if is_missed => (Progress::Waiting, ReservationState::Missed),
         (None, _) => (Progress::Waiting, ReservationState::Waiting),
     };
     // A job that has been requeued has started once, and its user's wish was about the first start.

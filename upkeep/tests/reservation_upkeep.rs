@@ -215,6 +215,16 @@ fn a_missed_job_is_cancelled_where_its_user_wants_that_and_is_first_put_off() {
 }
 
 #[test]
+fn a_job_that_comes_back_after_it_had_its_nodes_waits_and_one_that_came_back_before_is_missed() {
+    let site = site(enforcing(), 40);
+    let job = reserved_job(&site);
+    let late = at(&job) + Seconds(60);
+    let back = |submitted| QueuedJob { restarts: 1, submitted, eligible: Some(submitted), ..job.clone() };
+    assert_eq!(look(&back(at(&job) + Seconds(1)), &site, late).state, ReservationState::Waiting);
+    assert_eq!(look(&back(at(&job) - Seconds(1)), &site, late).state, ReservationState::Missed);
+}
+
+#[test]
 fn nothing_is_changed_where_the_site_or_the_user_does_not_enforce_or_somebody_holds_the_job() {
     let enforced = site(enforcing(), 100);
     let job = reserved_job(&site(enforcing(), 40));

@@ -99,6 +99,7 @@ impl PromisedJob {
         let queued = upkeep::QueuedJob {
             id: job.job_id,
             user: job.user_id,
+            submitted: job.submitted.map_or(record.at, UnixTime),
             partition: job.partition.clone(),
             account: job.account.clone(),
             qos: job.qos.clone(),
