@@ -72,8 +72,10 @@ fn admission_by_probability_is_replayed_on_shared_nodes_and_on_own_ones() {
     assert_eq!((wanted, of("easy").count()), (vec![0.8, 0.9], 4));
     for row in of("shared nodes") {
         let figure = |key: &str| row[key].as_f64().unwrap_or_default();
-        let fulfilled = figure("accepted") - figure("late");
-        assert!((figure("fulfilled_percent") - 100.0 * fulfilled / 120.0).abs() < 1e-9 && fulfilled > 0.0, "{row}");
+        let fulfilled = figure("accepted") - figure("late") - figure("withdrawn");
+        assert!((figure("fulfilled_percent") - 100.0 * fulfilled / figure("completing")).abs() < 1e-9 && fulfilled > 0.0, "{row}");
+        assert!((figure("kept") - fulfilled / (fulfilled + figure("late"))).abs() < 1e-9, "{row}");
+        assert!(figure("withdrawn") > 0.0 && figure("completing") < 120.0, "the made-up log has jobs that fail: {row}");
         assert!(row["kept_standard_error"].is_number() && row["refused_in_time"].is_null(), "{row}");
     }
 }

@@ -197,10 +197,10 @@ Keys of --format json (one object for one LOG, for more {\"logs\": [...]}):
 With --admission instead of points and statements:
   history            how many jobs were replayed before those that count
   rows               a list of policy (the above, all, probability), scheduler, wanted, molding,
-                     fulfilled_percent (of the jobs that came to their own end by the log),
-                     mean_slowdown, accepted, late, withdrawn (failed or was cancelled before its
-                     deadline: it counts for nobody), fulfilled_standard_error, kept,
-                     kept_standard_error, refused_in_time, molded, admitted_work";
+                     fulfilled_percent (of completing, the jobs that came to their own end by the
+                     log), completing, mean_slowdown, accepted, late, withdrawn (failed or was
+                     cancelled before its deadline: it counts for nobody), fulfilled_standard_error,
+                     kept, kept_standard_error, refused_in_time, molded, admitted_work";
 
 fn deviation(text: &str) -> Result<f64, String> {
     let deviation = text.parse().ok().filter(|deviation| (0.0..=1.0).contains(deviation));
