@@ -22,9 +22,9 @@ use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeQuestion};
 
-use super::outcome::state;
 use crate::engine::Job;
 use crate::engine::shared::{Answer, DeadlineJob, Fate, Policy, Sharing, simulate};
+use crate::experiment::deadline_state;
 
 /// The partition that the machine is.
 const PARTITION: PartitionIndex = PartitionIndex(0);
@@ -199,7 +199,7 @@ impl Policy for ByProbability<'_> {
         self.run_times.ended(index, &past);
         self.deadlines.ran(PARTITION, promise.deadline - promise.started, (end - promise.started).max(Seconds(1)));
         // What counts for nobody teaches nothing.
-        if let Some(is_kept) = state(promise.deadline, Some(end), job.ending).is_kept() {
+        if let Some(is_kept) = deadline_state(promise.deadline, Some(end), job.ending).is_kept() {
             let outcome = DeadlineOutcome { promised: promise.probability, wanted: self.options.wanted, is_kept };
             self.outcomes.insert((promise.deadline, index), outcome);
         }

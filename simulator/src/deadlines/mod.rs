@@ -20,7 +20,7 @@ pub mod workload;
 pub use by_probability::{ByProbabilityOptions, by_probability};
 pub use figures::{Figure, Point, Settings, points};
 pub use methods::{Choices, Method, Projection};
-pub use outcome::{Outcome, StandardErrors, fates_of, state};
+pub use outcome::{Outcome, StandardErrors, fates_of};
 pub use spread::Spread;
 pub use statements::{Statement, statements};
 pub use workload::{BaseJob, LastJobs, Urgencies, base_jobs};

@@ -1,13 +1,12 @@
 //! What a replay with deadlines comes to (Yeo and Buyya 2006, section 5).
 
 use job_types::job::Ending;
-use job_types::policy::Admission;
-use job_types::promise::{PromiseState, PromisedDeadline};
-use job_types::time::{Seconds, UnixTime};
+use job_types::promise::PromiseState;
+use job_types::time::UnixTime;
 
 use super::methods::{Choices, Method};
 use crate::engine::shared::{DeadlineJob, Fate, simulate};
-use crate::experiment::ratio_error;
+use crate::experiment::{deadline_state, ratio_error};
 
 /// An end behind the deadline by no more than this is one by rounding, in seconds.
 const ROUNDING_S: f64 = 1e-3;
@@ -41,30 +40,10 @@ pub struct StandardErrors {
     pub kept: f64,
 }
 
-/// What became of the deadline of a job that was taken and ended then and so, by the rule of what
-/// is promised on a cluster ([`PromisedDeadline::state`]). `None` is a job that still waited when
-/// its deadline had come, and was ended for that.
-#[must_use]
-pub fn state(deadline: UnixTime, end: Option<UnixTime>, ending: Ending) -> PromiseState {
-    let given = PromisedDeadline {
-        by: Admission::Probability,
-        given_at: UnixTime(i64::MIN),
-        deadline,
-        wanted: None,
-        probability: None,
-        begin: None,
-        shared_estimate: None,
-        limit_is_ours: false,
-        was_ended_as_late: false,
-    };
-    let end = end.map_or((deadline, Ending::SlurmsDeadline), |end| (end, ending));
-    given.state(Some(end), deadline + Seconds(1))
-}
-
 /// What became of a job's deadline; `None` if it was refused.
 fn state_of(job: &DeadlineJob, fate: &Fate, ending: Ending) -> Option<PromiseState> {
     let Fate::Done { end_s, .. } = fate else { return None };
-    Some(state(job.deadline, Some(UnixTime((end_s - ROUNDING_S).ceil() as i64)), ending))
+    Some(deadline_state(job.deadline, Some(UnixTime((end_s - ROUNDING_S).ceil() as i64)), ending))
 }
 
 impl StandardErrors {
@@ -151,6 +130,8 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
+    use job_types::time::Seconds;
+
     use super::*;
 
     #[test]
@@ -172,7 +153,7 @@ mod tests {
         let outcome = Outcome::of_endings(&[job; 5], &fates, &endings);
         assert_eq!((outcome.accepted, outcome.fulfilled, outcome.withdrawn, outcome.late()), (4, 1, 1, 2));
         assert_eq!((outcome.fulfilled_percent(), outcome.kept()), (50.0, Some(1.0 / 3.0)), "of two that came to their own end");
-        assert_eq!(state(UnixTime(110), None, Ending::Completed), PromiseState::Missed, "it was taken back at its deadline");
+        assert_eq!(deadline_state(UnixTime(110), None, Ending::Completed), PromiseState::Missed, "it was taken back at its deadline");
     }
 
     #[test]

@@ -11,9 +11,9 @@ use predictor_core::decisions::Admitted;
 use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::promised_job::PromisedJob;
 
+use super::deadline_state::deadline_state;
 use super::expected_run_times::ExpectedRunTimes;
 use super::queue_state::{QueuedJob, queue_of};
-use crate::deadlines::state;
 use crate::engine::{Cluster, Job, JobIndex, Record};
 
 /// What was promised to a job.
@@ -105,7 +105,7 @@ impl Admissions {
         let Some(promise) = self.open.remove(&index) else { return };
         let Admitted { deadline, probability, wanted, .. } = promise.admitted;
         // What counts for nobody teaches nothing.
-        let is_kept = state(deadline, record.map(|record| record.end), ending).is_kept();
+        let is_kept = deadline_state(deadline, record.map(|record| record.end), ending).is_kept();
         if let (Some(promised), Some(wanted), Some(is_kept)) = (probability, wanted, is_kept) {
             let outcome = DeadlineOutcome { promised, wanted, is_kept };
             self.outcomes.insert((deadline, index), (promise.partition, outcome));

@@ -12,10 +12,10 @@ use job_types::job::Ending;
 use job_types::promise::PromiseState;
 use job_types::time::{Seconds, UnixTime};
 
+use super::deadline_state::deadline_state;
 use super::parts::Site;
 use super::progress::Shown;
 use super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, NEVER, Shipped, SpeedUpModel, speed_ups};
-use crate::deadlines::state;
 use crate::engine::backfill::{Easy, Slurm, SlurmParameters};
 use crate::engine::estimates::Requested;
 use crate::engine::policy::AsSubmitted;
@@ -170,7 +170,7 @@ pub fn admissions(
     let fate = |((job, record), (deadline, is_admitted)): ((&Job, &Record), (&UnixTime, &bool))| {
         // A job that never started has neither start nor end.
         let end = (record.start >= record.submit).then_some(record.end);
-        match state(*deadline, end, job.ending) {
+        match deadline_state(*deadline, end, job.ending) {
             _ if !is_admitted => Admission::Refused,
             PromiseState::Kept => Admission::Kept,
             PromiseState::Withdrawn => Admission::Withdrawn,

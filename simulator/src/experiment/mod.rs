@@ -14,6 +14,7 @@
 
 mod admissions;
 mod computations;
+mod deadline_state;
 mod deadlines;
 mod deferral;
 mod expected_run_times;
@@ -34,6 +35,7 @@ mod tests;
 mod waits;
 
 pub use computations::{SpeedUpModel, speed_ups};
+pub(crate) use deadline_state::deadline_state;
 pub(crate) use deadlines::ratio_error;
 pub use deadlines::{Admission, AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
 pub use deferral::{Counted, Deferral, Hold};
