@@ -50,6 +50,23 @@ fn a_job_is_made_as_small_as_it_needs_to_be_to_start_now() {
 }
 
 #[test]
+fn a_size_is_held_against_others_by_what_the_users_jobs_run_there_whatever_their_limit() {
+    // Half of the user's jobs have a limit of an hour and run for 500 s, as this one's limit has
+    // it; the others have two hours and run for 3,000 s. What another size is stretched from is the
+    // run time of both, and so is what it is held against.
+    let past = (0..400).map(|n| {
+        let (limit, run) = if n % 2 == 0 { (3_600, 500) } else { (7_200, 3_000) };
+        ended_job(UserId(USER), NOW - Seconds(900_000 - n * 300), 16, limit, 5_000, run)
+    });
+    let state = MadeUpSite::new(NOW).partition(batch(enforcing())).ended_jobs(past).state();
+    let cluster = Cluster { plan: planned(enforcing(), 40, 3).plan, ..state };
+    let Decision { molding, as_written, decided, .. } = decided(&cluster, mold(), Claimed::default());
+    let (written, other) = (as_written.unwrap().run_time, decided.unwrap().run_time);
+    assert!(molding == Some(Ok(())) && (1_650..1_850).contains(&written.0), "{written}");
+    assert!((other.0 - written.0 * 16 / 10).abs() <= 5, "{written} on 16 nodes, {other} on 10");
+}
+
+#[test]
 fn a_size_that_gains_less_than_a_person_would_want_is_passed_over_and_told() {
     // On 16 nodes the job waits until all CPUs are free; on ten it runs at once, and 16/10 as long.
     let molding = |policy, all_free_in, run| {

@@ -45,6 +45,10 @@ fn an_assessment_follows_from_the_past_and_uses_the_code_of_the_evaluations() {
         assert_eq!((all.others_change(), half.others_change().is_some()), (None, true));
     }
     let baseline = |molded: &Molded| molded.adoptions.first().unwrap().draws.first().unwrap().baseline.mean_response_s;
+    for adoption in molding.by_scheduler.iter().flat_map(|molded| &molded.adoptions) {
+        let means: Vec<f64> = adoption.draws.iter().map(|draw| draw.baseline.mean_response_s).collect();
+        assert!(means.windows(2).all(|pair| pair[0] != pair[1]), "each draw has a path of its own without molding: {means:?}");
+    }
     let baselines: Vec<f64> = molding.by_scheduler.iter().map(baseline).collect();
     assert_ne!(baselines.first(), baselines.last(), "two schedulers serve the jobs alike to the second");
 

@@ -147,10 +147,11 @@ pub fn admissions(
     };
     let scheduler = Scheduler { order: Box::new(ByDeadline(by_number)), backfill, estimates: Box::new(Requested) };
     let machine = Machine::new(processors);
-    let (records, is_admitted): (Vec<Record>, Vec<bool>) = match options.wanted {
+    let (records, is_admitted, endings): (Vec<Record>, Vec<bool>, Vec<Ending>) = match options.wanted {
         None => {
             let mut policy = Shown::new(AsSubmitted, jobs.len(), progress);
-            (replay(&jobs, deadlines, &machine, scheduler, &mut policy)?, vec![true; jobs.len()])
+            let records = replay(&jobs, deadlines, &machine, scheduler, &mut policy)?;
+            (records, vec![true; jobs.len()], jobs.iter().map(|job| job.ending).collect())
         }
         Some(wanted) => {
             let site = Site { processors, longest_limit: jobs.iter().map(|job| job.estimate).max(), refresh: options.refresh };
@@ -164,20 +165,21 @@ pub fn admissions(
             // What could not be decided about yet went on as it was written, without a promise.
             let is_admitted = |job: JobIndex| matches!(answers.get(&job), Some(Ok(_)));
             let is_admitted = (0..jobs.len() as JobIndex).map(is_admitted).collect();
-            (records, is_admitted)
+            let endings = (0..).zip(&jobs).map(|(index, job)| policy.policy().ending(index, job)).collect();
+            (records, is_admitted, endings)
         }
     };
-    let fate = |((job, record), (deadline, is_admitted)): ((&Job, &Record), (&UnixTime, &bool))| {
+    let fate = |((record, ending), (deadline, is_admitted)): ((&Record, &Ending), (&UnixTime, &bool))| {
         // A job that never started has neither start nor end.
         let end = (record.start >= record.submit).then_some(record.end);
-        match deadline_state(*deadline, end, job.ending) {
+        match deadline_state(*deadline, end, *ending) {
             _ if !is_admitted => Admission::Refused,
             PromiseState::Kept => Admission::Kept,
             PromiseState::Withdrawn => Admission::Withdrawn,
             PromiseState::Missed | PromiseState::Open => Admission::Missed,
         }
     };
-    let of_jobs = jobs.iter().zip(&records).zip(deadlines.iter().zip(&is_admitted));
+    let of_jobs = records.iter().zip(&endings).zip(deadlines.iter().zip(&is_admitted));
     let fates: Vec<Admission> = of_jobs.map(fate).skip(first).collect();
     Ok(AdmissionOutcome::of(fates, &jobs[first..], &records[first..]))
 }

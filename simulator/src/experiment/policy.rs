@@ -1,9 +1,10 @@
 //! The policy of a replay: which of a log's jobs a decider may change, and how long a changed job
 //! then runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use job_types::job::Ending;
 use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::limit_at;
@@ -13,8 +14,8 @@ use rand_chacha::ChaCha8Rng;
 use super::SpeedUp;
 use crate::engine::{Cluster, Job, JobIndex, Policy, Record, Revised, Submitted};
 
-/// Decides about jobs. It never sees the run time of a job that has not ended: the jobs that it is
-/// shown have a run time of 0.
+/// Decides about jobs. It never sees the run time of a job that has not ended, or how that will
+/// end: the jobs that it is shown have a run time of 0, and come to their own end.
 pub trait Decider {
     /// Decides about a job that is submitted now. The run time of what it returns does not count.
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted;
@@ -133,6 +134,8 @@ pub struct ExperimentPolicy<D> {
     instead_of_limits: Option<Seconds>,
     changed: Changed,
     is_molded: Vec<bool>,
+    /// The jobs at another size that their time limit ends before they are done.
+    cut_by_limit: BTreeSet<JobIndex>,
 }
 
 impl<D: Decider> ExperimentPolicy<D> {
@@ -149,7 +152,8 @@ impl<D: Decider> ExperimentPolicy<D> {
         instead_of_limits: Option<Seconds>,
     ) -> Self {
         let is_molded = vec![false; adopts.len()];
-        Self { decider, molded_run_times, window, adopts, instead_of_limits, changed: Changed::default(), is_molded }
+        let (changed, cut_by_limit) = (Changed::default(), BTreeSet::new());
+        Self { decider, molded_run_times, window, adopts, instead_of_limits, changed, is_molded, cut_by_limit }
     }
 
     /// What was done so far.
@@ -173,9 +177,15 @@ impl<D: Decider> ExperimentPolicy<D> {
         &self.is_molded
     }
 
-    /// The job as the decider sees it.
+    /// How a job ends: as the log says, or by its time limit at another size.
+    pub fn ending(&self, index: JobIndex, job: &Job) -> Ending {
+        if self.cut_by_limit.contains(&index) { Ending::TimedOut } else { job.ending }
+    }
+
+    /// The job as the decider sees it before it has ended.
     fn shown(&self, job: &Job) -> Job {
-        Job { run_time: Seconds::ZERO, estimate: self.instead_of_limits.unwrap_or(job.estimate), ..*job }
+        let estimate = self.instead_of_limits.unwrap_or(job.estimate);
+        Job { run_time: Seconds::ZERO, estimate, ending: Ending::default(), ..*job }
     }
 
     /// How long the job runs as it was changed.
@@ -201,7 +211,10 @@ impl<D: Decider> ExperimentPolicy<D> {
         if self.instead_of_limits.is_some() {
             return run;
         }
-        self.changed.cut_by_limit += usize::from(run > changed.estimate);
+        if run > changed.estimate {
+            self.changed.cut_by_limit += 1;
+            self.cut_by_limit.insert(index);
+        }
         run.min(changed.estimate)
     }
 }
@@ -217,6 +230,7 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
         }
         self.decider.passed(index, &asked, &submitted, cluster);
         submitted.job.run_time = self.run_time(index, job, &submitted.job);
+        submitted.job.ending = self.ending(index, job);
         if self.instead_of_limits.is_some() {
             // What a reservation pads stays on top.
             let padding = if submitted.hold_until.is_some() { submitted.job.estimate - asked.estimate } else { Seconds::ZERO };
@@ -236,7 +250,7 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
         {
             runs.ended(job.user, job.processors, record.run_time());
         }
-        let job = self.shown(job);
+        let job = Job { ending: job.ending, ..self.shown(job) };
         self.decider.ended(index, &job, record);
     }
 
@@ -256,7 +270,49 @@ impl<D: Decider> Policy for ExperimentPolicy<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{Machine, simulate};
     use rand::SeedableRng;
+
+    /// Makes each job half as large, and sees what it is shown before and after the run.
+    #[derive(Default)]
+    struct Halves {
+        shown: Vec<(Seconds, Ending)>,
+        ended: Vec<Ending>,
+    }
+
+    impl Decider for Halves {
+        fn decide(&mut self, _: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
+            self.shown.push((asked.run_time, asked.ending));
+            Submitted { job: Job { processors: asked.processors / 2, ..*asked }, eligible: cluster.now(), hold_until: None }
+        }
+
+        fn passed(&mut self, _: JobIndex, _: &Job, _: &Submitted, _: &Cluster) {}
+
+        fn started(&mut self, _: JobIndex, job: &Job, _: &Record) {
+            self.shown.push((job.run_time, job.ending));
+        }
+
+        fn ended(&mut self, _: JobIndex, job: &Job, _: &Record) {
+            self.ended.push(job.ending);
+        }
+    }
+
+    #[test]
+    fn how_a_job_ends_is_seen_once_it_has_and_what_its_limit_cuts_at_another_size_does_not_complete() {
+        // On one processor of two each runs for 100 s, which the first job's limit does not leave.
+        let job = |estimate, ending| Job { run_time: Seconds(50), estimate: Seconds(estimate), processors: 2, ending, ..Job::default() };
+        let jobs = [job(60, Ending::Completed), job(100, Ending::Failed), job(100, Ending::Completed)];
+        let runs = MoldedRunTimes::OwnRuns(Box::new(OwnRuns::new(ChaCha8Rng::seed_from_u64(1))));
+        let mut policy = ExperimentPolicy::new(Halves::default(), runs, 0..3, vec![true; 3], None);
+        simulate(&jobs, &Machine::new(8), &mut super::super::easy(), &mut policy).unwrap();
+        assert_eq!(policy.changed().cut_by_limit, 1);
+        let endings: Vec<Ending> = (0..).zip(&jobs).map(|(index, job)| policy.ending(index, job)).collect();
+        assert_eq!(endings, [Ending::TimedOut, Ending::Failed, Ending::Completed]);
+        let Halves { shown, mut ended } = policy.into_decider();
+        assert_eq!(shown, [(Seconds::ZERO, Ending::Completed); 6]);
+        ended.sort_by_key(|ending| *ending as u8);
+        assert_eq!(ended, [Ending::Completed, Ending::Failed, Ending::TimedOut]);
+    }
 
     #[test]
     fn the_wheel_gives_each_run_at_that_size_the_same_chance() {

@@ -171,6 +171,7 @@ fn found(draws: &[Draw]) -> (Finding, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lublin;
 
     fn change(jobs: u64, mean: f64, p95: f64) -> Change {
         Change { jobs, mean_without_s: 10_000.0, mean_with_s: 10_000.0 * (1.0 + mean), p95_without_s: 1e5, p95_with_s: 1e5 * (1.0 + p95) }
@@ -186,6 +187,23 @@ mod tests {
             others: change(100, mean, p95),
         };
         users.into_iter().zip(others).map(draw).collect()
+    }
+
+    #[test]
+    fn each_draw_has_a_path_of_its_own_without_the_policy() {
+        let log = lublin::workload(&lublin::Options { jobs: 3_000, processors: 64, users: 8, ..lublin::Options::default() }).unwrap();
+        let question = Question {
+            policy: GuardedPolicy::Molding,
+            adoption: 0.5,
+            is_unasked: false,
+            processors: 64,
+            site: Policy::default(),
+            scheduler: &SiteScheduler::default(),
+            at: UnixTime(0),
+        };
+        let replay = judge(&log, &question).unwrap();
+        let means: Vec<f64> = replay.draws.iter().map(|draw| draw.all.mean_without_s).collect();
+        assert!(means.len() == DRAWS as usize && means.windows(2).all(|pair| pair[0] != pair[1]), "{means:?} {}", replay.why);
     }
 
     #[test]
