@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
 
 fn by_adoption(replays: &Replays, arguments: &Arguments) -> Outcome {
     let draws = adoptions::replay(&replays.logs, arguments.draws.get())?;
-    println!("{}\n{}", adoptions::table(&draws), adoptions::chance(&draws));
+    println!("{}", adoptions::printed(&draws));
     if arguments.publish {
         adoptions::PAGE.publish(draws, adoptions::of_page)?;
         eprintln!("{SCRIPT}: {} and {} are new", adoptions::PAGE.figures, adoptions::PAGE.text);

@@ -87,13 +87,15 @@ pub(super) fn replay(logs: &EvaluatedLogs, draws: u64) -> anyhow::Result<Vec<Dra
 /// The tables with the line that says what they were measured on.
 pub(super) fn of_page(stored: &Stored<Draw>) -> Vec<NamedTable> {
     let measured = format!("\nMeasured on commit {} by `ci/bench-molding --adoptions --publish`.\n", stored.commit);
-    vec![("molding adoptions", table(&stored.logs) + &measured), ("molding chance", chance(&stored.logs) + &measured)]
+    let of = |scheduler| table(&stored.logs, scheduler) + &measured;
+    let [easy, slurm] = SCHEDULERS.map(of);
+    vec![("molding easy", easy), ("molding slurm", slurm), ("molding chance", chance(&stored.logs) + &measured)]
 }
 
 /// One row for each log: by how much the mean and the 95th percentile of the responses differ
 /// without molding from draw to draw, as the standard deviation in per cent of their mean, with the
 /// distance of the least from the greatest.
-pub(super) fn chance(draws: &[Draw]) -> String {
+fn chance(draws: &[Draw]) -> String {
     let headings = ["log", "EASY: mean", "95th percentile", "Slurm: mean", "95th percentile"];
     let mut rows: BTreeMap<(usize, &str), Vec<&Draw>> = BTreeMap::new();
     // Each draw without molding is there once for each adoption.
@@ -133,14 +135,19 @@ fn place(log: &str) -> usize {
     LOGS.iter().position(|beginning| log.starts_with(beginning)).unwrap_or(LOGS.len())
 }
 
-/// One row for each log and adoption: what becomes of the mean and the 95th percentile of the
-/// responses of all jobs and of the mean of those who don't use it, in per cent, as the mean over
-/// the draws with their range. What rises by more than two standard errors of the draws is bold.
-pub(super) fn table(draws: &[Draw]) -> String {
-    let headings =
-        ["log", "use it", "EASY: mean", "95th percentile", "mean of the others", "Slurm: mean", "95th percentile", "mean of the others"];
+/// All tables as they are printed.
+pub(super) fn printed(draws: &[Draw]) -> String {
+    let of = |scheduler| format!("Under {scheduler}:\n\n{}\n", table(draws, scheduler));
+    SCHEDULERS.map(of).concat() + "What chance moves:\n\n" + &chance(draws)
+}
+
+/// One row for each log and adoption: what becomes under a scheduler of the mean and the 95th
+/// percentile of the responses of all jobs and of the mean of those who don't use it, in per cent,
+/// as the mean over the draws with their range. What rises by more than two standard errors of the
+/// draws is bold.
+fn table(draws: &[Draw], scheduler: &str) -> String {
     let mut rows: BTreeMap<(usize, &str, u64), Vec<&Draw>> = BTreeMap::new();
-    for draw in draws {
+    for draw in draws.iter().filter(|draw| draw.scheduler == scheduler) {
         let percent = (draw.adoption * 100.0).round() as u64;
         rows.entry((place(&draw.log), &draw.log, percent)).or_default().push(draw);
     }
@@ -148,21 +155,18 @@ pub(super) fn table(draws: &[Draw]) -> String {
         .into_iter()
         .map(|((_, log, percent), draws)| {
             let mut cells = vec![title(log).to_owned(), format!("{percent} %")];
-            for scheduler in SCHEDULERS {
-                let under = || draws.iter().filter(|draw| draw.scheduler == scheduler);
-                let changes = |of: fn(&Draw) -> Option<f64>| under().filter_map(|draw| of(draw)).collect::<Vec<f64>>();
-                cells.push(cell(&changes(|draw| change(draw.baseline.mean_response_s, draw.ours.mean_response_s))));
-                cells.push(cell(&changes(|draw| change(draw.baseline.p95_response_s, draw.ours.p95_response_s))));
-                cells.push(cell(&changes(|draw| {
-                    let others = draw.others;
-                    (others.jobs > 0).then_some(())?;
-                    change(others.baseline_response_s, others.response_s)
-                })));
-            }
+            let changes = |of: fn(&Draw) -> Option<f64>| draws.iter().filter_map(|draw| of(draw)).collect::<Vec<f64>>();
+            cells.push(cell(&changes(|draw| change(draw.baseline.mean_response_s, draw.ours.mean_response_s))));
+            cells.push(cell(&changes(|draw| change(draw.baseline.p95_response_s, draw.ours.p95_response_s))));
+            cells.push(cell(&changes(|draw| {
+                let others = draw.others;
+                (others.jobs > 0).then_some(())?;
+                change(others.baseline_response_s, others.response_s)
+            })));
             cells
         })
         .collect();
-    markdown(&headings, 2, &rows)
+    markdown(&["log", "use it", "mean", "95th percentile", "mean of the others"], 2, &rows)
 }
 
 /// The per cent by which a figure changes; `None` where there was none.
