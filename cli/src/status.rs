@@ -69,8 +69,8 @@ prints it; null where not known):
   configuration     path, error (of the file as it is), error_in_force (as the daemon found it),
                     loaded_at, changed_since
   policy            mode, mold, defer, reserve, early_start, if_missed,
-                    success_probability, min_gain, min_gain_time_s, defer_threshold,
-                    max_defer_s, admission, admission_without_forecast, deadline_probability,
+                    success_probability, min_gain, min_gain_time_s, others,
+                    defer_threshold, max_defer_s, admission, admission_without_forecast, deadline_probability,
                     molding_held_back, deferral_held_back (by the guard)
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,

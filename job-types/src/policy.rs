@@ -88,6 +88,37 @@ impl WithoutForecast {
     }
 }
 
+/// What a change of a job may do to those who wait.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr, strum::VariantArray,
+)]
+pub enum Others {
+    /// A job is changed wherever it gains enough, whatever that does to others.
+    #[default]
+    #[serde(rename = "ignore")]
+    #[strum(serialize = "ignore")]
+    Ignore,
+    /// All others together may wait longer by what the job gains, and no more.
+    #[serde(rename = "sum")]
+    #[strum(serialize = "sum")]
+    Sum,
+    /// All others together wait no longer than without the change, within what chance moves.
+    #[serde(rename = "not worse")]
+    #[strum(serialize = "not worse")]
+    NotWorse,
+}
+
+impl Others {
+    /// All of them, the most careful one last.
+    pub const ALL: &[Others] = <Others as strum::VariantArray>::VARIANTS;
+
+    /// The word of the configuration file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// The policies that the guard holds back in a partition, because they do not pay there: they are
 /// treated as under [`Mode::Observe`], whatever the mode is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +160,8 @@ pub struct Policy {
     pub min_gain: f64,
     /// The time that it must at least gain as well.
     pub min_gain_time: Seconds,
+    /// What that may do to those who wait.
+    pub others: Others,
     /// The part of the present response by which a deferred one must be shorter, 0 to 1.
     pub defer_threshold: f64,
     /// Longest deferral, where the user does not say.
@@ -157,6 +190,7 @@ impl Default for Policy {
             // What is less is not worth another size or begin time to a person.
             min_gain: 0.05,
             min_gain_time: Seconds::MINUTE,
+            others: Others::default(),
             // Hariharan et al. 2020, IV.B.
             defer_threshold: 0.3,
             max_defer: Seconds(12 * 3_600),

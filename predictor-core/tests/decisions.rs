@@ -5,7 +5,7 @@
 use job_types::job::EndedJob;
 use job_types::number::{PartitionIndex, UserId};
 use job_types::options::{EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability, UserOptions};
-use job_types::policy::{Policy, When};
+use job_types::policy::{Others, Policy, When};
 use job_types::record::{MOST_BYTES, Record};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -15,6 +15,7 @@ use predictor_core::decisions::{
     Submission, TimeLimit, configured_policy, decide, trajectory,
 };
 use predictor_core::forecasts::forecast::{Association, Claimed, Claims, JobShape, Moment};
+use predictor_core::forecasts::price::PriceStep;
 use proptest::prelude::*;
 use snapshot_writer::PartitionState;
 
@@ -255,6 +256,25 @@ fn a_deferral_must_gain_what_the_site_wants_of_every_change_as_well() {
     assert!(deferral(9_500, 0.0, 501).is_err());
     assert!(deferral(9_999, 0.0, 0).is_ok());
     assert!(deferral(10_001, 0.0, 0).is_err());
+}
+
+#[test]
+fn a_deferral_for_which_others_would_wait_longer_is_left_and_told() {
+    // The job would run in 10,000 s as submitted, and in 9,400 s deferred, when a CPU is dear.
+    let deferral = |others, price_s: f32| {
+        let policy = Policy { defer_threshold: 0.0, others, ..enforcing() };
+        let steps = [(9_300, 0.0), (9_950, price_s), (9_951, 0.0)];
+        let prices = steps.map(|(until, waited)| PriceStep { until: Seconds(until), waited }).to_vec();
+        let cluster = Cluster { prices: Some(prices), ..pressed(&[9_400]) };
+        let asked = submission(4, UserOptions { auto_defer: true, ..UserOptions::default() });
+        let decision = decide(&DecisionInputs { policy, ..cluster.situation(&asked) });
+        decision.deferral.unwrap().map(|deferral| deferral.response_deferred.0).map_err(|why| why.to_string())
+    };
+    assert_eq!([Others::Ignore, Others::Sum, Others::NotWorse].map(|others| deferral(others, 0.0)), [(); 3].map(|()| Ok(9_900)));
+    assert_eq!([Others::Ignore, Others::Sum].map(|others| deferral(others, 0.05)), [(); 2].map(|()| Ok(9_900)));
+    let told = deferral(Others::NotWorse, 0.05).unwrap_err();
+    assert!(told.starts_with("waiting would have it done about 10 min sooner, and others together wait about"), "{told}");
+    assert!(deferral(Others::Sum, 1.0).is_err());
 }
 
 #[test]

@@ -4,12 +4,13 @@
 
 use job_types::number::UserId;
 use job_types::options::{MoldSizes, UserOptions};
-use job_types::policy::{Policy, When};
+use job_types::policy::{Others, Policy, When};
 use job_types::size::Size;
 use job_types::time::Seconds;
 use made_up_site::{Cluster, MadeUpSite, NOW, USER, batch, ended_job, enforcing, submission};
 use predictor_core::decisions::{Decision, DecisionInputs, NotDeferred, NotMolded, Submission, decide};
 use predictor_core::forecasts::forecast::{Claimed, Claims, FreePlan};
+use predictor_core::forecasts::price::PriceStep;
 
 /// A partition of 64 nodes of 4 CPUs, of which so many CPUs are free for the next 10,000 seconds;
 /// then all are. The user has run jobs of 500 seconds on 16 nodes.
@@ -99,6 +100,31 @@ fn a_size_that_gains_less_than_a_person_would_want_is_passed_over_and_told() {
     assert_eq!(molding(wanting(0.1, 0), 400, 500).0, Some(10));
     assert_eq!(molding(wanting(0.0, 3_600), 4_399, 500).0, Some(10));
     assert_eq!(molding(wanting(0.0, 3_600), 3_899, 500).0, None);
+}
+
+#[test]
+fn a_size_for_which_others_would_wait_longer_than_the_site_allows_is_passed_over_and_told() {
+    // The job gains 9,700 s on ten nodes: it runs for 800 s on 40 CPUs at once, in the place of 500
+    // s on 64 CPUs in 10,000 s. What it takes then costs nothing.
+    let molding = |others, price_s: f32| {
+        let prices = [(5_000, price_s), (20_000, 0.0)].map(|(until, waited)| PriceStep { until: Seconds(until), waited });
+        let policy = Policy { others, ..enforcing() };
+        let cluster = Cluster { prices: Some(prices.to_vec()), ..planned(policy, 40, 3) };
+        let decision = decided(&cluster, mold(), Claimed::default());
+        let changed = decision.changes().size.map(|(size, _)| size.nodes);
+        (changed, decision.molding.unwrap().err().map(|why| why.to_string()))
+    };
+    let nodes = |others, price_s| molding(others, price_s).0;
+    // All sizes take 32,000 CPU seconds now: the price of one is what the others wait for each.
+    assert_eq!([0.0, 0.01, 0.02, 0.25, 0.4].map(|price| nodes(Others::NotWorse, price)), [Some(10), Some(10), None, None, None]);
+    assert_eq!([0.0, 0.02, 0.25, 0.4].map(|price| nodes(Others::Sum, price)), [Some(10), Some(10), Some(10), None]);
+    assert_eq!(nodes(Others::Ignore, 100.0), Some(10));
+    let told = "10 nodes would have it done about 2 h 41 min sooner, and others together wait about 3 h 33 min longer, which is not \
+                wanted here";
+    assert_eq!(molding(Others::Sum, 0.4), (None, Some(told.to_owned())));
+    // Where nobody has worked that out, nothing is forbidden by it.
+    let unknown = planned(Policy { others: Others::NotWorse, ..enforcing() }, 40, 3);
+    assert_eq!(decided(&unknown, mold(), Claimed::default()).changes().size.map(|(size, _)| size.nodes), Some(10));
 }
 
 #[test]

@@ -33,6 +33,18 @@ pub struct Effect {
     pub moved: Vec<Moved>,
 }
 
+impl Effect {
+    /// By how many seconds all other jobs together start later; below zero where they start sooner.
+    /// One that is not placed any more, or only now, is left out: it is as far behind as a plan
+    /// reaches.
+    #[must_use]
+    pub fn waited(&self) -> i64 {
+        let start = |start: Result<UnixTime, _>| start.ok();
+        let later = |moved: &Moved| start(moved.before).zip(start(moved.after)).map_or(0, |(before, after)| (after - before).0);
+        self.moved.iter().map(later).sum()
+    }
+}
+
 /// A job whose start is another one after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {

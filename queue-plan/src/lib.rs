@@ -15,6 +15,8 @@
 //! * Does this placeholder fit beside all others? [`Pass::has_room_for`]: one search.
 //! * Whom does this [`Change`] move (one job more, one less, one with another size, a later begin
 //!   or a longer limit, or a placeholder)? [`Pass::effect`]: at most about one pass.
+//! * What does a CPU cost those who wait, by how far ahead it is taken? [`Pass::prices`]: those who
+//!   come are placed once for each of [`WINDOW_ENDS`].
 //! * And with other reservations? [`Occupancy::with_reservations`]: what stands is prepared anew.
 //! * And if jobs run for other times? [`Occupancy::under`] takes another of the [`RunTimes`] that
 //!   the state gives each job.
@@ -71,6 +73,7 @@
 //! array at most [`MOST_TASKS`]; jobs behind them are [`PlanObstacle::TooFarBehind`].
 
 mod change;
+mod coming;
 mod correction;
 mod floors;
 mod grid;
@@ -79,6 +82,7 @@ mod pass;
 mod placeholder;
 mod places;
 mod plan;
+mod price;
 mod profile;
 mod resources;
 mod run_time;
@@ -90,12 +94,14 @@ mod steps;
 mod tests;
 
 pub use change::{Change, Effect, Moved};
+pub use coming::{MOST_COMING, REPEATED};
 pub use correction::{BEYOND, corrected_to};
 pub use grid::{Grid, MOST_SIZES};
 pub use occupancy::Occupancy;
 pub use pass::{MOST_PLACED, MOST_TASKS, Pass};
 pub use placeholder::{Location, Placeholder};
 pub use plan::{PartitionPlan, Plan, PlannedJob, plan};
+pub use price::{PRICED_EVERY, WINDOW_ENDS};
 pub use profile::Profile;
 pub use resources::Resources;
 pub use run_time::{LONGEST, RunTimes};

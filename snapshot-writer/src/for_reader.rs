@@ -68,6 +68,7 @@ pub fn for_reader<B: AsRef<[u8]>>(snapshot: &Snapshot<B>, user: Option<UserId>) 
         plan_sizes: snapshot.records(sections::PlanSizes),
         plan_limits: snapshot.records(sections::PlanLimits),
         plan_starts: snapshot.records(sections::PlanStarts),
+        prices: snapshot.records(sections::Prices),
         limits: snapshot.records(sections::Limits),
         qos_rules: snapshot.records(sections::QosRules),
     };

@@ -2,7 +2,7 @@
 
 use job_types::time::UnixTime;
 use predictor_core::forecasts::queue_plan::{ExpectedStart, PlannedJob, PlannedPartition, QueuePlan};
-use predictor_core::snapshot::layout::{self, FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
+use predictor_core::snapshot::layout::{self, FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, PriceRecord, StartRecord};
 use zerocopy::little_endian::U32;
 
 /// The sections of a plan; empty without one.
@@ -15,6 +15,7 @@ pub(super) struct PlanRecords {
     pub(super) sizes: Vec<U32>,
     pub(super) limits: Vec<U32>,
     pub(super) starts: Vec<StartRecord>,
+    pub(super) prices: Vec<PriceRecord>,
 }
 
 impl From<&QueuePlan> for PlanRecords {
@@ -52,6 +53,15 @@ impl PlanRecords {
         self.free.extend(partition.free.iter().map(|(at, cpus)| FreeRecord { at: at.0.into(), cpus: (*cpus).into() }));
         self.sizes.extend(partition.cpus.iter().map(|cpus| U32::new(*cpus)));
         self.limits.extend(partition.limits.iter().map(|limit| U32::new(limit.clamped_u32())));
+        if let Some((made_at, steps)) = &partition.prices {
+            self.prices.extend(steps.iter().map(|step| PriceRecord {
+                partition: partition.index.0.into(),
+                reserved: [0; 2],
+                until_s: step.until.clamped_u32().into(),
+                waited: step.waited.into(),
+                at: made_at.0.into(),
+            }));
+        }
         self.starts.extend(partition.starts.iter().map(|start| start_record(start.as_ref(), at)));
     }
 }

@@ -153,6 +153,7 @@ pub fn write(
         plan_sizes: &plan.sizes,
         plan_limits: &plan.limits,
         plan_starts: &plan.starts,
+        prices: &plan.prices,
         limits: &limits.limits,
         qos_rules: &limits.qos,
         associations: &limits.associations,

@@ -18,6 +18,7 @@ use predictor_core::forecasts::forecast::{
     Association, ClassBounds, JobShape, Moment, QueueForecaster, RunTimeForecaster, RunTimeQuestion, RunTimeRange, WaitForecaster, point,
 };
 use predictor_core::forecasts::past::{Group, GroupKey, GroupKind, Recent, UserPast};
+use predictor_core::forecasts::price::PriceStep;
 use predictor_core::forecasts::promised_job::PromisedJob;
 use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use predictor_core::forecasts::run_time_models::{LikeJobs, RunTimeModel};
@@ -120,9 +121,32 @@ fn some_plan() -> QueuePlan {
             cpus: vec![8, 16, 256],
             limits: vec![Seconds(600), Seconds(3_600)],
             starts: vec![start(0), start(100), start(100), start(200), start(500), None],
+            prices: Some((NOW - Seconds(60), some_prices())),
         }],
         promised: vec![(PartitionIndex(0), some_promise(900))],
     }
+}
+
+fn some_prices() -> Vec<PriceStep> {
+    [(900, 2.5), (3_600, 0.25)].map(|(until, waited)| PriceStep { until: Seconds(until), waited }).to_vec()
+}
+
+#[test]
+fn what_the_time_of_the_machine_costs_is_read_back_and_nonsense_costs_nothing() {
+    let read = |prices: Option<Vec<PriceStep>>| {
+        let mut plan = some_plan();
+        plan.partitions[0].prices = prices.map(|steps| (NOW - Seconds(60), steps));
+        let snapshot = site().ended_jobs(some_jobs()).queue(&plan).snapshot();
+        assert!(snapshot.prices(PartitionIndex(1)).is_none(), "nobody has worked it out there");
+        snapshot.prices(PartitionIndex(0)).map(|prices| (prices.at, prices.steps.into_owned()))
+    };
+    assert_eq!(read(Some(some_prices())), Some((NOW - Seconds(60), some_prices())));
+    assert_eq!(read(None), None);
+    let strange = [f32::NAN, f32::INFINITY, -3.0].map(|waited| PriceStep { until: Seconds(900), waited });
+    let nothing = vec![PriceStep { until: Seconds(900), waited: 0.0 }; 3];
+    assert_eq!(read(Some(strange.to_vec())), Some((NOW - Seconds(60), nothing)));
+    let many = vec![PriceStep { until: Seconds(900), waited: 1.0 }; 1_000];
+    assert_eq!(read(Some(many)).map(|(_, steps)| steps.len()), Some(64), "no more are read");
 }
 
 #[test]
@@ -406,7 +430,7 @@ fn submissions_that_became_jobs_are_found_by_user_and_of_too_many_the_latest_are
 fn the_layout_is_that_of_the_golden_file() {
     // A changed golden file is a new layout: raise LAYOUT_VERSION with it. Written by this test
     // where QUEUECAST_WRITE_GOLDEN is set.
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v16");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/snapshot-v17");
     let limits = PartitionLimits {
         least_nodes: 2,
         most_nodes: Some(32),

@@ -110,6 +110,7 @@ fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
             "gain to defer",
             "longest deferral",
             "least gain",
+            "others",
             "admission",
         ],
         &["probability", "gain to defer"],
@@ -127,6 +128,7 @@ fn policies(lines: &mut Lines, site: &PolicyReport, report: &Report) {
             policy.defer_threshold.to_string(),
             duration(Seconds(policy.max_defer_s)),
             LeastGain { part: policy.min_gain, time: Seconds(policy.min_gain_time_s) }.to_string(),
+            policy.others.to_owned(),
             policy.admission.to_owned(),
         ]);
     }

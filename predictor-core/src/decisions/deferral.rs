@@ -6,6 +6,7 @@
 //! because it is the user who waits.
 
 use super::molding::{self, Assumption, Candidate};
+use super::others::{self, Weighed};
 use super::{DerivedInputs, HELD_BACK, LIMIT_ROUNDING, LeastGain, StartBlocker};
 use crate::forecasts::forecast::Forecaster;
 use job_types::time::{Seconds, UnixTime};
@@ -57,6 +58,8 @@ pub enum NotDeferred {
         /// The least that a deferral has to gain.
         least: LeastGain,
     },
+    /// Others would wait longer for it than the site allows.
+    OthersWait(Weighed),
 }
 
 impl fmt::Display for NotDeferred {
@@ -76,6 +79,7 @@ impl fmt::Display for NotDeferred {
             NotDeferred::NoWaits => f.write_str("no past waits are known for this partition"),
             NotDeferred::BeyondDeadline => f.write_str("it would reach beyond its deadline"),
             NotDeferred::GainTooSmall { now, deferred, .. } if deferred >= now => f.write_str("waiting gains nothing"),
+            NotDeferred::OthersWait(weighed) => write!(f, "waiting {weighed}"),
             NotDeferred::GainTooSmall { now, deferred, least } => {
                 write!(f, "waiting gains too little: done about {} sooner than in {now}, and {least} are wanted here", *now - *deferred)
             }
@@ -147,6 +151,10 @@ where
     let least = LeastGain::of_deferral(&context.policy);
     if !least.is_reached(response_now, response_deferred) {
         return Err(NotDeferred::GainTooSmall { now: response_now, deferred: response_deferred, least });
+    }
+    let weighed = others::weigh(context, response_now - response_deferred, now.area(context.now), then.area(context.now));
+    if !weighed.is_allowed(context.policy.others) {
+        return Err(NotDeferred::OthersWait(weighed));
     }
     Ok((Deferral { begin, response_now, response_deferred }, then))
 }

@@ -22,6 +22,7 @@ mod least_gain;
 pub mod limits;
 mod line;
 mod molding;
+mod others;
 mod record;
 pub mod refusals;
 mod reservation;
@@ -39,6 +40,7 @@ pub use gain::gain;
 pub use gate::{Arrival, FilterState, Gate, MOST_AHEAD, NoState, Timeliness, Why, gate};
 pub use least_gain::LeastGain;
 pub use molding::{Candidate, NotMolded};
+pub use others::{CHANCE, Weighed};
 pub use reservation::{
     Begins, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Reservable, ReservationCost, STEP, TrajectoryPoint, WORTH_A_CHANGE,
     joint_reservation, latest_point, probabilities_to_ask, trajectory,

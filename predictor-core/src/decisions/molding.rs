@@ -11,7 +11,7 @@ pub use result::NotMolded;
 
 use super::choice::limit_at;
 use super::gain::gain;
-use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain};
+use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain, others};
 use crate::forecasts::forecast::{Forecaster, RunTimeForecast, RunTimeQuestion, RunTimeRange};
 use candidate::{Draft, NoDraft, forecast};
 use job_types::size::Size;
@@ -189,7 +189,17 @@ where
     let least = LeastGain::from(&context.policy);
     let mut best: Option<Candidate> = None;
     let mut passed_over: Option<Candidate> = None;
+    let mut harmful = None;
     for other in others.iter().map(scored).filter(|other| other.wait.is_some() && better(other, &written)) {
+        // A size that is taken for its deadline gains no time that could be weighed.
+        if submission.deadline.is_none() {
+            let gain = written.response() - other.response();
+            let weighed = others::weigh(context, gain, written.area(context.now), other.area(context.now));
+            if !weighed.is_allowed(context.policy.others) {
+                harmful.get_or_insert(NotMolded::OthersWait { count: other.count, unit, weighed });
+                continue;
+            }
+        }
         let place = if is_worth_it(&written, &other, assumption, least) { &mut best } else { &mut passed_over };
         if place.as_ref().is_none_or(|best| better(&other, best)) {
             *place = Some(other);
@@ -199,7 +209,7 @@ where
         let [written, sooner] = [&written, other].map(|candidate| candidate.response() - assumption.delay);
         (sooner < written).then_some(NotMolded::GainTooSmall { count: other.count, unit, written, other: sooner, least })
     };
-    let better = best.ok_or_else(|| passed_over.as_ref().and_then(too_small).unwrap_or(NotMolded::AlreadyBest));
+    let better = best.ok_or_else(|| passed_over.as_ref().and_then(too_small).or(harmful).unwrap_or(NotMolded::AlreadyBest));
     Molding { as_written: Some(written), better, by_plan: false }
 }
 

@@ -291,6 +291,7 @@ fn most_careful(policy: &Policy, other: &Policy) -> Policy {
         reserve: policy.reserve && other.reserve,
         min_gain: policy.min_gain.max(other.min_gain),
         min_gain_time: policy.min_gain_time.max(other.min_gain_time),
+        others: policy.others.max(other.others),
         held_back: policy.held_back.or(other.held_back),
         // A promise that holds in one of them only is none.
         admission: if policy.admission == other.admission { policy.admission } else { Admission::Off },

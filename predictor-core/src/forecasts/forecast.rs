@@ -4,6 +4,7 @@
 //! snapshot answers with what the daemon fitted, a simulator from its own state.
 
 use crate::forecasts::deadline_history::DeadlineHistory;
+use crate::forecasts::price::Prices;
 use crate::forecasts::promise::PromiseShape;
 use crate::forecasts::promised_job::PromisedJob;
 use crate::forecasts::reliability::WaitSourceReason;
@@ -517,6 +518,11 @@ pub trait QueueForecaster {
     /// The plan of the queue, as far as it is about a partition; `None` where there is none, or not
     /// of all that waits.
     fn queue_plan(&self, partition: PartitionIndex) -> Option<FreePlan<'_>>;
+
+    /// What a CPU of a partition costs those who wait; `None` where nobody has worked that out.
+    fn prices(&self, _partition: PartitionIndex) -> Option<Prices<'_>> {
+        None
+    }
 
     /// When the running jobs of a partition are expected to end, ascending.
     fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_;

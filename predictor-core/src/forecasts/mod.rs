@@ -15,6 +15,7 @@ pub mod deadline_run_times;
 pub mod forecast;
 pub mod levels;
 pub mod past;
+pub mod price;
 pub mod promise;
 pub mod promised_job;
 pub mod queue_plan;

@@ -1,5 +1,6 @@
 //! What a plan says of the queue: when each pending job starts, and where there is room for more.
 
+use crate::forecasts::price::PriceStep;
 use crate::forecasts::promised_job::PromisedJob;
 use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
@@ -7,7 +8,7 @@ use job_types::time::{Seconds, UnixTime};
 use std::fmt;
 
 /// A plan of the queue.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueuePlan {
     /// The moment as of which the queue was planned.
     pub at: UnixTime,
@@ -57,7 +58,7 @@ pub struct ExpectedStart {
 }
 
 /// What a plan says of a partition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlannedPartition {
     /// The partition's index.
     pub index: PartitionIndex,
@@ -74,6 +75,8 @@ pub struct PlannedPartition {
     /// When a job submitted now would start, by size and then by limit; `None` where there is never
     /// room.
     pub starts: Vec<Option<ExpectedStart>>,
+    /// What its CPUs cost those who wait, and when that was worked out; `None` where nobody asks.
+    pub prices: Option<(UnixTime, Vec<PriceStep>)>,
 }
 
 /// Why a plan tells no start of a job. In partitions that keep it from starting for different

@@ -5,7 +5,7 @@ use super::layout::PolicyRecord;
 use crate::forecasts::queue_plan::PlanObstacle;
 use crate::forecasts::reliability::WaitSourceReason;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::{Admission, HeldBack, Policy, When, WithoutForecast};
+use job_types::policy::{Admission, HeldBack, Others, Policy, When, WithoutForecast};
 use job_types::record::WaitSource;
 use job_types::size::Unit;
 use job_types::time::Seconds;
@@ -111,7 +111,13 @@ impl From<&Policy> for PolicyRecord {
             min_gain_time_s: policy.min_gain_time.clamped_u32().into(),
             defer_threshold: (policy.defer_threshold as f32).into(),
             max_defer_s: policy.max_defer.clamped_u32().into(),
-            held_back: (u32::from(policy.held_back.molding) | u32::from(policy.held_back.deferral) << 1).into(),
+            held_back: u8::from(policy.held_back.molding) | u8::from(policy.held_back.deferral) << 1,
+            others: match policy.others {
+                Others::Ignore => 0,
+                Others::Sum => 1,
+                Others::NotWorse => 2,
+            },
+            reserved: [0; 2],
         }
     }
 }
@@ -153,7 +159,12 @@ impl From<&PolicyRecord> for Policy {
                 _ => WithoutForecast::Pass,
             },
             deadline_probability: decimal(record.deadline_probability),
-            held_back: HeldBack { molding: record.held_back.get() & 1 != 0, deferral: record.held_back.get() & 2 != 0 },
+            held_back: HeldBack { molding: record.held_back & 1 != 0, deferral: record.held_back & 2 != 0 },
+            others: match record.others {
+                0 => Others::Ignore,
+                1 => Others::Sum,
+                _ => Others::NotWorse,
+            },
         }
     }
 }

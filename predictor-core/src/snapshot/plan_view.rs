@@ -1,12 +1,16 @@
 //! The plan in a snapshot, read as it lies in memory.
 
-use super::layout::{self, FreeRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord, sections};
+use super::layout::{self, FreeRecord, PlannedJobRecord, PlannedPartitionRecord, PriceRecord, StartRecord, sections};
 use super::reader::Snapshot;
+use crate::forecasts::price::{PriceStep, Prices};
 use crate::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob};
 use job_types::number::{JobId, PartitionIndex, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use zerocopy::little_endian::U32;
+
+/// The most prices of a partition that are read.
+const MOST_PRICES: usize = 64;
 
 /// The plan in a snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +81,20 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         }
         let place = (planned.first_start.get() as usize).checked_add(row.checked_mul(limits.len())?)?.checked_add(column)?;
         expected_start(self.records(sections::PlanStarts).get(place)?, at)
+    }
+}
+
+impl<B: AsRef<[u8]>> Snapshot<B> {
+    /// What a CPU of a partition costs those who wait; `None` where that was not worked out. A price
+    /// that is no number, or less than nothing, is nothing.
+    pub(super) fn prices_of(&self, partition: PartitionIndex) -> Option<Prices<'_>> {
+        let records = self.records(sections::Prices);
+        let first = records.partition_point(|record| record.partition.get() < partition.0);
+        let records = records.get(first..)?.iter().take_while(|record| record.partition.get() == partition.0).take(MOST_PRICES);
+        let at = UnixTime(records.clone().next()?.at.get());
+        let sane = |waited: f32| if waited.is_finite() { waited.max(0.0) } else { 0.0 };
+        let step = |record: &PriceRecord| PriceStep { until: Seconds(record.until_s.get().into()), waited: sane(record.waited.get()) };
+        Some(Prices { at, steps: records.map(step).collect() })
     }
 }
 

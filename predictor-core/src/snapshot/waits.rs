@@ -14,6 +14,7 @@ use crate::forecasts::forecast::{
     Association, Claims, FreePlan, JobShape, Moment, QueueForecaster, WaitClass, WaitForecast, WaitForecaster,
 };
 use crate::forecasts::past::{Ends, FEATURES, FeatureInputs, Group, GroupKey, GroupKind, expected_run_time_s, let_running_end};
+use crate::forecasts::price::Prices;
 use crate::forecasts::promise::{PromiseShape, level_to_ask, probability_to_tell};
 use crate::forecasts::promised_job::PromisedJob;
 use crate::forecasts::reliability::WaitSourceReason;
@@ -119,6 +120,10 @@ impl<B: AsRef<[u8]>> QueueForecaster for Snapshot<B> {
         let plan = self.plan().filter(|plan| plan.is_complete)?;
         let steps: Vec<_> = plan.free(partition).collect();
         (!steps.is_empty()).then(|| FreePlan { steps: steps.into(), pending_jobs: u64::from(plan.pending_jobs) })
+    }
+
+    fn prices(&self, partition: PartitionIndex) -> Option<Prices<'_>> {
+        self.prices_of(partition)
     }
 
     fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {

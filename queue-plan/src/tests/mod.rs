@@ -1,3 +1,4 @@
+mod prices;
 mod questions;
 
 use job_types::number::JobId;

@@ -70,7 +70,7 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
                      where it is about the log as a whole) and what
   from, to           which jobs may be changed
   protocol, policy, speedup, adoption, scheduler, refresh_s, without, first_runs,
-  min_gain, min_gain_time_s, jitter_s
+  min_gain, min_gain_time_s, policy_others (--others), jitter_s
                      how; speedup is null for their protocol
   baseline, ours     without and with the policy: mean_wait_s, mean_run_s, mean_response_s,
                      p95_response_s, slowest_tenth_response_s (mean of the tenth of the jobs with the
@@ -83,6 +83,10 @@ Keys of --format json (one object for one LOG, one protocol and one policy; for 
   adopters, others   the jobs of those who use it and of those who don't: jobs, baseline_response_s,
                      response_s, baseline_p95_response_s, p95_response_s
   by_work            list of at_least_processor_hours, jobs, baseline_response_s, response_s (figure 7)
+  agreement          null with --others ignore; of the jobs that would be done sooner on half of their
+                     processors: changes (how many), agreed (how many the price of the machine's
+                     time and a whole plan of the queue both allow or both forbid, by sum and by
+                     not worse), allowed (by whole plans), allowed_by_price
   published          baseline and ours: mean_wait_s, mean_run_s, mean_response_s; source, remark;
                      null for a log that Hariharan et al. do not have";
 

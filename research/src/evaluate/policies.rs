@@ -14,7 +14,7 @@ use command_parts::duration::{self, between};
 use command_parts::failure::Failure;
 use command_parts::log_file::{self, LogFileOptions, read_workload};
 use indicatif::{MultiProgress, ProgressDrawTarget};
-use job_types::policy::Policy;
+use job_types::policy::{Others, Policy};
 use job_types::time::Seconds;
 use predictor_core::decisions::LeastGain;
 use rayon::ThreadPool;
@@ -76,6 +76,11 @@ pub(super) struct PolicyArguments {
     /// The least time that it has to gain as well, as the setting of that name.
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::any)]
     min_gain_time: Seconds,
+
+    /// What a change by the default may do to others, as the setting of that name: "ignore", "sum" or
+    /// "not worse".
+    #[arg(long, value_name = "RULE", default_value = Policy::default().others.as_str(), value_parser = others)]
+    others: Others,
 
     /// Submit each job up to so much later, drawn job by job with --seed, with the policy and
     /// without: over several seeds that shows how far chance alone moves the figures. With 0s the
@@ -171,6 +176,12 @@ fn least_part(text: &str) -> Result<f64, String> {
     if (0.0..=0.999).contains(&part) { Ok(part) } else { Err("it lies between 0 and 0.999".to_owned()) }
 }
 
+fn others(text: &str) -> Result<Others, String> {
+    let known = || Others::ALL.iter().map(|others| others.as_str());
+    let named = Others::ALL.iter().find(|others| others.as_str() == text);
+    named.copied().ok_or_else(|| format!("it is one of {}", known().collect::<Vec<_>>().join(", ")))
+}
+
 /// A policy by the name that it has on the command line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NamedMethod {
@@ -228,6 +239,7 @@ pub(super) struct PolicyReport {
     first_runs: bool,
     min_gain: f64,
     min_gain_time_s: i64,
+    policy_others: Others,
     jitter_s: i64,
     published: Option<PublishedOutcomes>,
     #[serde(flatten)]
@@ -368,6 +380,7 @@ impl PolicyArguments {
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
                 least_gain: LeastGain { part: self.min_gain, time: self.min_gain_time },
+                others: self.others,
                 ..Ablations::default()
             },
             jitter: self.jitter,
@@ -396,6 +409,7 @@ impl PolicyArguments {
             first_runs: self.first_runs,
             min_gain: self.min_gain,
             min_gain_time_s: self.min_gain_time.0,
+            policy_others: self.others,
             jitter_s: self.jitter.0,
             published,
             found,

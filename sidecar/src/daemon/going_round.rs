@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use job_types::policy::Others;
 use job_types::time::UnixTime;
 
 use super::rounds::{Owing, Step};
@@ -19,7 +20,8 @@ impl Daemon {
         if !read_at.is_some_and(|read_at| self.planner.is_ready(read_at)) {
             return false;
         }
-        let question = publisher.question();
+        let policies = &self.settings.configuration.policy;
+        let question = publisher.question(|partition| policies.of(partition).others != Others::Ignore);
         question.is_some_and(|question| self.planner.ask(Box::new(question)))
     }
 

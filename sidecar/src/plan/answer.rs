@@ -4,13 +4,14 @@ use job_types::number::PartitionIndex;
 use predictor_core::forecasts::queue_plan::{PlannedJob, PlannedPartition, QueuePlan};
 use queue_plan::{Plan, Resources};
 
+use super::prices::Pricer;
 use super::state::Question;
 
 /// The most pending jobs in a snapshot, which every submission's reader checks: some 560 KB.
 const MOST_JOBS: usize = 10_000;
 
 /// The plan as it is published.
-pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
+pub(super) fn published(question: &Question, plan: &Plan, pricer: &Pricer) -> QueuePlan {
     let state = &question.state;
     let index_of = |partition: usize| question.partition_indices.get(partition).copied().flatten();
     let jobs = plan.pending.iter().filter_map(|planned| {
@@ -27,13 +28,15 @@ pub(crate) fn published(question: &Question, plan: &Plan) -> QueuePlan {
         })
     });
     let partitions = plan.partitions.iter().enumerate().filter_map(|(place, partition)| {
+        let index = index_of(place)?;
         Some(PlannedPartition {
-            index: index_of(place)?,
+            index,
             cpus_per_node: cpus_per_node(question, place),
             free: partition.free.iter().map(|(at, free)| (*at, free.size().cpus)).collect(),
             cpus: partition.grid.cpus.clone(),
             limits: partition.grid.limits.clone(),
             starts: partition.grid.starts.clone(),
+            prices: pricer.of(index),
         })
     });
     // The planned starts, by the places of the pending jobs.

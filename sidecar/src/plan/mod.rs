@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod against_replays;
 mod answer;
+mod prices;
 mod promised;
 mod state;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use job_types::time::UnixTime;
 use crate::message::{Message, Planned};
 use crate::worker::Worker;
 
+use prices::Pricer;
 pub(crate) use state::Question;
 
 /// What its thread is called.
@@ -65,13 +67,17 @@ impl PlannerThread {
 
 /// Plans and answers until the main thread has dropped its end.
 pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>) {
+    let mut pricer = Pricer::default();
     for question in questions {
         let begin = Instant::now();
+        pricer.look(&question);
         // A panic costs this plan, not the daemon.
-        let plan = catch_unwind(AssertUnwindSafe(|| answer::published(&question, &queue_plan::plan(&question.state))));
+        let plan = catch_unwind(AssertUnwindSafe(|| answer::published(&question, &queue_plan::plan(&question.state), &pricer)));
         let planned = Planned { plan: plan.ok(), took: begin.elapsed() };
         if sender.send(Message::Planned(Box::new(planned))).is_err() {
             return;
         }
+        // Nobody waits for these, which go with the next plan.
+        pricer.renew(&question);
     }
 }

@@ -12,6 +12,7 @@ use predictor_core::forecasts::queue_plan::PlanObstacle;
 use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, Resources, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
+use super::prices::Arrived;
 use super::promised::{Deadlines, Promised, as_ranges};
 use crate::known::cluster::{Cluster, Phase, PlanJob, PlanNode, Queue};
 use crate::known::names::PartitionIndices;
@@ -26,6 +27,10 @@ pub(crate) struct Question {
     pub(crate) partition_indices: Vec<Option<PartitionIndex>>,
     /// The pending jobs that were admitted by their probability.
     pub(super) promised: Vec<Promised>,
+    /// The jobs that wait or run, as they came, and from when on they may start.
+    pub(super) arrived: Vec<(UnixTime, Arrived)>,
+    /// The partitions of which it is asked what their time costs.
+    pub(super) priced: Vec<PartitionIndex>,
 }
 
 impl Question {
@@ -55,6 +60,8 @@ impl Question {
             },
             users: Vec::new(),
             promised: Vec::new(),
+            arrived: Vec::new(),
+            priced: Vec::new(),
             partition_indices: cluster.partitions.iter().map(|partition| indices.get(&*partition.name).copied()).collect(),
         };
         let mut nodes_in_use = NodesInUse { cluster, of_partitions: HashMap::new() };
@@ -75,6 +82,7 @@ impl Question {
                 reservation: reservation.flatten(),
                 remaining,
             };
+            question.arrived.extend(arrived(job, indices, remaining_after(Seconds::ZERO, job.limit_of_run()), now));
             match &job.phase {
                 Phase::Running { start, suspended, waits_on_nodes, nodes } => {
                     // The time limit counts from the job's start. The job runs in what its wait
@@ -113,6 +121,31 @@ impl Question {
         }
         question
     }
+
+    /// Asks as well what the time of these partitions costs those who wait.
+    pub(crate) fn priced(self, priced: impl IntoIterator<Item = PartitionIndex>) -> Self {
+        Self { priced: priced.into_iter().collect(), ..self }
+    }
+}
+
+/// A job as it came, and from when on it may start; `None` where it holds nodes for a moment more,
+/// or something else than resources keeps it waiting.
+fn arrived(job: &PlanJob, indices: &PartitionIndices, run_time: RunTimes, now: UnixTime) -> Option<(UnixTime, Arrived)> {
+    let (eligible, tasks, whole_nodes) = match &job.phase {
+        Phase::Pending { tasks, exclusive, eligible, .. } => ((*eligible)?, *tasks, *exclusive),
+        Phase::Running { .. } => (now, 1, false),
+        Phase::Completing { .. } => return None,
+    };
+    let arrived = Arrived {
+        number: job.array.unwrap_or(job.job_id),
+        partitions: job.partitions.iter().filter_map(|name| indices.get(name).copied()).collect(),
+        asks: job.size.into(),
+        tasks,
+        whole_nodes,
+        limit: job.limit,
+        run_time,
+    };
+    Some((eligible, arrived))
 }
 
 /// What keeps a job from starting at a time that can be foreseen. Whether its partition is up, and

@@ -12,6 +12,7 @@ use slurm_sys::client::controller::{PendingReason, QueuedJob, Reservation};
 
 use super::Question;
 use super::answer::published;
+use super::prices::Pricer;
 use crate::known::cluster::Cluster;
 use crate::known::made_up::{NOW, cluster, job, running};
 use crate::known::names::PartitionIndices;
@@ -27,7 +28,7 @@ fn of_two_nodes<'a>(ranges: &'a [RunTimeRange]) -> impl Fn(UserId, PartitionInde
 fn planned(cluster: &Cluster, ranges: &[RunTimeRange]) -> Vec<(u32, Result<i64, PlanObstacle>)> {
     let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();
     let question = Question::new(cluster, &indices, false, of_two_nodes(ranges), &[]);
-    let plan = published(&question, &plan(&question.state));
+    let plan = published(&question, &plan(&question.state), &Pricer::default());
     assert_eq!((plan.at, plan.partitions[0].index, plan.partitions[0].cpus_per_node), (UnixTime(NOW), PartitionIndex(3), 4));
     plan.jobs.iter().map(|job| (job.job.0, job.start.map(|start| (start.expected - UnixTime(NOW)).0))).collect()
 }
@@ -104,7 +105,7 @@ fn of_an_admitted_job_the_plan_knows_what_its_deadline_says_and_how_far_it_can_b
         let cluster = cluster(&[admitted, job(2, JobState::Pending, 4)], Vec::new());
         let indices: PartitionIndices = [(Arc::from("main"), PartitionIndex(3))].into();
         let question = Question::new(&cluster, &indices, false, of_two_nodes(&ranges), &[(PartitionIndex(3), history)]);
-        let answer = published(&question, &plan(&question.state));
+        let answer = published(&question, &plan(&question.state), &Pricer::default());
         (answer.jobs[1].start.map(|start| (start.expected - UnixTime(NOW)).0), answer.promised)
     };
     let (behind, promised) = answer("probability", NOW - 10);

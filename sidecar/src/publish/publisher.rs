@@ -168,15 +168,17 @@ impl Publisher {
     }
 
     /// Fits what has changed, and puts a question to the planner; `None` where nothing is known of
-    /// the cluster.
-    pub(crate) fn question(&mut self) -> Option<Question> {
+    /// the cluster. `weighs_others` says by a partition's name whether decisions there ask what the
+    /// machine's time costs.
+    pub(crate) fn question(&mut self, weighs_others: impl Fn(&str) -> bool) -> Option<Question> {
         let cluster = self.cluster.clone()?;
         self.fit();
         let indices = self.indices_of(&cluster);
         let known = Known { history: &self.history, model: self.model.as_ref().map(|(model, _)| &**model) };
         let run_times = known.run_times();
         let of_job = |user, partition, size, limit| run_times.of_job(user, partition, size, limit);
-        Some(Question::new(&cluster, &indices, self.whole_nodes, of_job, known.deadlines()))
+        let priced = indices.iter().filter(|(name, _)| weighs_others(name)).map(|(_, index)| *index);
+        Some(Question::new(&cluster, &indices, self.whole_nodes, of_job, known.deadlines()).priced(priced))
     }
 
     /// What is known of the cluster.

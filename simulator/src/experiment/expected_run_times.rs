@@ -11,7 +11,7 @@ use learning::run_times::ArrivingJob;
 use predictor_core::forecasts::forecast::{RunTimeForecast, RunTimeQuestion, point};
 use queue_plan::{Assumption, Pass};
 
-use super::queue_state::{Expected, QueuedJob, queue_of, state_of};
+use super::queue_state::{Expected, QueuedJob, pending_job, queue_of, state_of};
 use crate::engine::{Cluster, Job, JobIndex, Record};
 
 /// Forecasts of run times as the daemon publishes them, and a plan of the queue made with them.
@@ -96,6 +96,14 @@ impl ExpectedRunTimes {
             }
         }
         pass.published_free(0).into_iter().map(|(at, free)| (at, free.cpus)).collect()
+    }
+
+    /// The queue with jobs to come: like those that were submitted within the last day, of which
+    /// `submitted` says when, which and how large.
+    pub(super) fn with_coming(&self, cluster: &Cluster, submitted: impl Iterator<Item = (UnixTime, JobIndex, u32)>) -> queue_plan::State {
+        let expected = |job: JobIndex| self.expected.get(job as usize).copied().unwrap_or_default();
+        let past = submitted.map(|(at, job, processors)| pending_job(at, processors, expected(job).run_time));
+        state_of(cluster, &queue_of(cluster), expected).with_coming(past)
     }
 }
 

@@ -24,6 +24,7 @@ mod outcome;
 mod paper_molding;
 mod parts;
 mod policy;
+mod priced_time;
 mod progress;
 mod queue_state;
 mod reservations;
@@ -46,6 +47,7 @@ pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use parts::{Ablations, RequestedFeatures, ReservationWish, Reviewed, Site};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
+pub use priced_time::Agreement;
 pub use published_methods::varq::Choice as VarqChoice;
 pub use queue_state::{Expected, QueuedJob, queue_of, state_of};
 pub use reservations::{
@@ -203,6 +205,9 @@ pub struct Comparison {
     /// Mean responses by the work of the jobs as written (figures 7 and 9 of Hariharan et al.
     /// 2020).
     pub by_work: Vec<WorkClass>,
+    /// How often the price of the machine's time and whole plans allow the same change; `None` where
+    /// the policy asks for no price.
+    pub agreement: Option<Agreement>,
 }
 
 /// Responses of some of the jobs without the policy and with it; all 0 where there are no such
@@ -299,7 +304,8 @@ pub fn compare_under(
     let jobs = &*jittered(jobs.get(..end).unwrap_or_default(), options.jitter, options.seed);
     let machine = Machine::new(processors);
     let baseline = simulate(jobs, &machine, &mut scheduler(jobs), &mut AsSubmitted)?;
-    let (records, changed, is_changed) = with_policy(&mut scheduler(jobs), jobs, &machine, first, options, progress)?;
+    let WithPolicy { records, changed, is_changed, agreement } =
+        with_policy(&mut scheduler(jobs), jobs, &machine, first, options, progress)?;
     let adopts = adopters(jobs.len(), options.adoption, options.seed);
     let (adopting, others): (Vec<usize>, Vec<usize>) = (first..end).partition(|place| adopts.get(*place).copied().unwrap_or(false));
     let kept = || is_changed.iter().enumerate().skip(first).filter(|(_, changed)| !**changed).map(|(place, _)| place);
@@ -317,6 +323,7 @@ pub fn compare_under(
         adopters: ResponseChange::of(&adopting, &baseline, &records),
         others: ResponseChange::of(&others, &baseline, &records),
         by_work: by_work(jobs, &baseline, &records, first),
+        agreement,
     })
 }
 
@@ -339,7 +346,15 @@ fn by_work(jobs: &[Job], baseline: &[Record], records: &[Record], first: usize) 
     WORK_CLASSES.into_iter().enumerate().map(|(place, at_least)| class(place, at_least)).collect()
 }
 
-/// The records with the policy, what it did, and by job whether that was changed.
+/// A replay with a policy.
+struct WithPolicy {
+    records: Vec<Record>,
+    changed: Changed,
+    /// By job.
+    is_changed: Vec<bool>,
+    agreement: Option<Agreement>,
+}
+
 fn with_policy(
     scheduler: &mut Scheduler,
     jobs: &[Job],
@@ -347,13 +362,14 @@ fn with_policy(
     first: usize,
     options: &Options,
     progress: &dyn Fn(usize, usize),
-) -> Result<(Vec<Record>, Changed, Vec<bool>), ExperimentError> {
+) -> Result<WithPolicy, ExperimentError> {
     let mut shown = Shown::new(experiment_policy(jobs, machine.processors, first, options), jobs.len(), progress);
     let records = simulate(jobs, machine, scheduler, &mut shown)?;
     let policy = shown.policy();
     let held = records.iter().map(|record| record.eligible > record.submit);
     let is_changed = policy.is_molded().iter().zip(held).map(|(molded, held)| *molded || held).collect();
-    Ok((records, policy.changed(), is_changed))
+    let (changed, agreement) = (policy.changed(), policy.decider().agreement());
+    Ok(WithPolicy { records, changed, is_changed, agreement })
 }
 
 /// When the first of those that never run leaves the simulation: long after all that does run.

@@ -1,7 +1,7 @@
 //! Which parts of the shipped decision a replay has in force, on which cluster, and what its users
 //! ask for.
 
-use job_types::policy::Policy;
+use job_types::policy::{Others, Policy};
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::LeastGain;
 use published_methods::varq::Choice;
@@ -99,13 +99,24 @@ pub struct Ablations {
     pub claims: bool,
     /// What a change has to gain.
     pub least_gain: LeastGain,
+    /// What a change may do to others.
+    pub others: Others,
     /// What follows the queue of a reservation that was given.
     pub reviewed: Reviewed,
 }
 
 impl Default for Ablations {
     fn default() -> Self {
-        let least_gain = LeastGain::from(&Policy::default());
-        Self { growth: true, any_size: true, first_runs: false, plan: true, claims: true, least_gain, reviewed: Reviewed::default() }
+        let policy = Policy::default();
+        Self {
+            growth: true,
+            any_size: true,
+            first_runs: false,
+            plan: true,
+            claims: true,
+            least_gain: LeastGain::from(&policy),
+            others: policy.others,
+            reviewed: Reviewed::default(),
+        }
     }
 }

@@ -12,6 +12,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::SpeedUp;
+use super::priced_time::Agreement;
 use crate::engine::{Cluster, Job, JobIndex, Policy, Record, Revised, Submitted};
 
 /// Decides about jobs. It never sees the run time of a job that has not ended, or how that will
@@ -40,6 +41,12 @@ pub trait Decider {
     /// Changes them ([`Policy::revise`]).
     fn revise(&mut self, _cluster: &Cluster) -> Vec<Revised> {
         Vec::new()
+    }
+
+    /// How often the price of the machine's time and whole plans allowed the same; `None` where no
+    /// price was asked for.
+    fn agreement(&self) -> Option<Agreement> {
+        None
     }
 }
 
@@ -70,6 +77,10 @@ impl<D: Decider + ?Sized> Decider for Box<D> {
 
     fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {
         (**self).revise(cluster)
+    }
+
+    fn agreement(&self) -> Option<Agreement> {
+        (**self).agreement()
     }
 }
 

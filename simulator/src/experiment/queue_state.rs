@@ -69,13 +69,8 @@ pub fn state_of(cluster: &Cluster, queue: &[QueuedJob], expected: impl Fn(JobInd
     });
     let pending = (0u32..).zip(queue).map(|(place, job)| PendingJob {
         id: JobId(job.job),
-        partitions: vec![0],
-        asks: Size { nodes: 1, cpus: job.processors }.into(),
-        tasks: 1,
         priority: u32::MAX - place,
-        eligible: job.eligible,
-        run_time: run_times(expected(job.job).run_time),
-        ..PendingJob::default()
+        ..pending_job(job.eligible, job.processors, expected(job.job).run_time)
     });
     State {
         now,
@@ -84,6 +79,18 @@ pub fn state_of(cluster: &Cluster, queue: &[QueuedJob], expected: impl Fn(JobInd
         reservations: Vec::new(),
         running: running.collect(),
         pending: pending.collect(),
+    }
+}
+
+/// A job that waits for processors of the machine.
+pub(super) fn pending_job(eligible: UnixTime, processors: u32, run_time: Seconds) -> PendingJob {
+    PendingJob {
+        partitions: vec![0],
+        asks: Size { nodes: 1, cpus: processors }.into(),
+        tasks: 1,
+        eligible,
+        run_time: run_times(run_time),
+        ..PendingJob::default()
     }
 }
 

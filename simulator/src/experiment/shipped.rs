@@ -26,6 +26,7 @@ use super::NEVER;
 use super::given::GivenReservations;
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::{Ablations, RequestedFeatures, Site};
+use super::priced_time::Agreement;
 use super::state::State;
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
 
@@ -125,7 +126,7 @@ impl Shipped {
         let LeastGain { part: min_gain, time: min_gain_time } = parts.least_gain;
         let defaults = Policy::default();
         let success_probability = wishes.reservation.map_or(defaults.success_probability, |wish| wish.probability);
-        let policy = Policy { mode: Mode::Enforce, mold, min_gain, min_gain_time, success_probability, ..defaults };
+        let policy = Policy { mode: Mode::Enforce, mold, min_gain, min_gain_time, success_probability, others: parts.others, ..defaults };
         let queues: BTreeSet<u32> = jobs.iter().map(|job| job.queue).collect();
         let site = PublishedSite { site: *site, policy, partitions: u16::try_from(queues.len()).unwrap_or(u16::MAX) };
         // With a plan, molding asks for no forecast from past waits, and learning those waits takes
@@ -316,6 +317,7 @@ impl Decider for Shipped {
     fn decide(&mut self, index: JobIndex, asked: &Job, cluster: &Cluster) -> Submitted {
         let now = cluster.now();
         let named = self.arriving(asked, cluster);
+        self.state.hold_against_plan(&named.job, cluster);
         let mut submission = self.submission(&named, now);
         submission.deadline = self.deadlines.get(index as usize).copied().or(submission.deadline);
         let (mut decision, mut record) = self.decision(&submission, now);
@@ -387,6 +389,10 @@ impl Decider for Shipped {
 
     fn wakes_at(&self) -> Option<UnixTime> {
         self.given.wakes_at()
+    }
+
+    fn agreement(&self) -> Option<Agreement> {
+        self.state.agreement()
     }
 
     fn revise(&mut self, cluster: &Cluster) -> Vec<Revised> {

@@ -15,8 +15,9 @@ use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::deadline_run_times::with_deadline;
 use predictor_core::forecasts::forecast::{
     Association, FreePlan, JobShape, Moment, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeQuestion, RunTimeRange,
-    WaitForecast, WaitForecaster,
+    WaitForecast, WaitForecaster, point,
 };
+use predictor_core::forecasts::price::Prices;
 use predictor_core::forecasts::promise::PromiseShape;
 use predictor_core::forecasts::promised_job::PromisedJob;
 use predictor_core::forecasts::promised_job::mean;
@@ -27,6 +28,7 @@ use super::admissions::Admissions;
 use super::expected_run_times::{ExpectedRunTimes, question};
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::Ablations;
+use super::priced_time::{Agreement, PricedTime};
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised};
 
 /// What is known of the queue and of the past of a simulated machine. Each queue of the log is a
@@ -42,6 +44,8 @@ pub(super) struct State {
     /// The jobs that were admitted with their deadlines, where jobs are.
     admissions: Option<Admissions>,
     published: Option<Published>,
+    /// What the machine's time costs, where that is asked.
+    priced: Option<PricedTime>,
 }
 
 /// What was published.
@@ -56,7 +60,16 @@ impl State {
     /// the site's refresh interval; with an interval of 0 each decision sees the present. Without
     /// `learnt_waits` there is a plan of the queue and no forecast from past waits.
     pub(super) fn new(jobs: usize, site: PublishedSite, parts: Ablations, learnt_waits: Option<LearntWaits>) -> Self {
-        Self { site, parts, run_times: ExpectedRunTimes::new(jobs), first_run: None, learnt_waits, admissions: None, published: None }
+        Self {
+            site,
+            parts,
+            run_times: ExpectedRunTimes::new(jobs),
+            first_run: None,
+            learnt_waits,
+            admissions: None,
+            published: None,
+            priced: PricedTime::of(site.policy.others),
+        }
     }
 
     /// Jobs with deadlines are admitted.
@@ -91,6 +104,9 @@ impl State {
             let run_times = &self.run_times;
             waits.publish(now, run_times.published());
         }
+        if let Some(priced) = &mut self.priced {
+            priced.renew(&self.run_times, cluster);
+        }
         self.published = Some(Published { at: now, steps, pending_jobs: cluster.waiting().len() as u64 });
         true
     }
@@ -107,9 +123,26 @@ impl State {
         self.first_run = is_unknown.then(|| [RunTimeRange::new(limit_s, limit_s, 1.0)]);
     }
 
+    /// Holds prices against whole plans, where there are prices.
+    pub(super) fn hold_against_plan(&mut self, job: &Job, cluster: &Cluster) {
+        let Some(forecast) = self.run_times.forecast(&question(job)) else { return };
+        let run_time = point(&forecast.within(Some(job.estimate)));
+        if let Some(priced) = &mut self.priced {
+            priced.hold_against_plan(&self.run_times, cluster, job, run_time.max(Seconds(1)));
+        }
+    }
+
+    /// How often prices and whole plans allowed the same.
+    pub(super) fn agreement(&self) -> Option<Agreement> {
+        self.priced.as_ref().map(|priced| priced.agreement)
+    }
+
     /// A job is submitted, and is expected to run so long where that was decided.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, expected: Option<Seconds>, now: UnixTime, eligible: UnixTime) {
         self.run_times.passed(index, job, expected);
+        if let Some(priced) = &mut self.priced {
+            priced.submitted(index, job.processors, eligible);
+        }
         if let Some(waits) = &mut self.learnt_waits {
             waits.passed(index, job, now, eligible);
         }
@@ -253,6 +286,10 @@ impl QueueForecaster for State {
     fn queue_plan(&self, _partition: PartitionIndex) -> Option<FreePlan<'_>> {
         let published = self.published.as_ref().filter(|_| self.parts.plan)?;
         Some(FreePlan { steps: published.steps.as_slice().into(), pending_jobs: published.pending_jobs })
+    }
+
+    fn prices(&self, _partition: PartitionIndex) -> Option<Prices<'_>> {
+        self.priced.as_ref()?.prices()
     }
 
     fn expected_ends(&self, partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {

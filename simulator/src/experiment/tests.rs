@@ -117,7 +117,7 @@ fn with_claims_a_burst_on_one_snapshot_does_not_run_for_the_same_processors() {
         // The user of the burst has no past.
         let parts = Ablations { claims, first_runs: true, ..Ablations::default() };
         let options = Options { from: 2, to: 21, refresh: Seconds(3_600), parts, ..options(MOLDING, Protocol::WorkConserving) };
-        let (records, ..) = with_policy(&mut easy(), &jobs, &Machine::new(64), 1, &options, &|_, _| ()).unwrap();
+        let WithPolicy { records, .. } = with_policy(&mut easy(), &jobs, &Machine::new(64), 1, &options, &|_, _| ()).unwrap();
         records.iter().skip(1).map(|record| record.processors).collect::<Vec<u32>>()
     };
     let small = |sizes: &[u32]| sizes.iter().filter(|size| **size <= 32).count();

@@ -9,7 +9,7 @@ use super::{Configuration, GuardAct, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
 use job_types::cluster_name::is_cluster_name;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::{Admission, Policy, When, WithoutForecast};
+use job_types::policy::{Admission, Others, Policy, When, WithoutForecast};
 use job_types::time::Seconds;
 
 /// slurmdbd is asked once for each of them whenever ended jobs are read.
@@ -102,6 +102,7 @@ struct PolicyTable {
     max_defer: Option<Duration<MINUTE_SECONDS, { 30 * DAY_SECONDS }>>,
     min_gain: Option<Fraction<0, 999>>,
     min_gain_time: Option<Duration<0, DAY_SECONDS>>,
+    others: Option<Others>,
     defer_threshold: Option<Fraction<0, 999>>,
     early_start: Option<EarlyStart>,
     if_missed: Option<IfMissed>,
@@ -169,6 +170,7 @@ impl PolicyTable {
             max_defer: self.max_defer.as_ref().map_or(rest.max_defer, |duration| Seconds(duration.0)),
             min_gain: self.min_gain.as_ref().map_or(rest.min_gain, |fraction| fraction.0),
             min_gain_time: self.min_gain_time.as_ref().map_or(rest.min_gain_time, |duration| Seconds(duration.0)),
+            others: self.others.unwrap_or(rest.others),
             defer_threshold: self.defer_threshold.as_ref().map_or(rest.defer_threshold, |fraction| fraction.0),
             early_start: self.early_start.unwrap_or(rest.early_start),
             if_missed: self.if_missed.unwrap_or(rest.if_missed),

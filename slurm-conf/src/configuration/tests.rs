@@ -1,6 +1,6 @@
 use super::*;
 use job_types::options::{EarlyStart, IfMissed, Mode};
-use job_types::policy::{Admission, HeldBack, When, WithoutForecast};
+use job_types::policy::{Admission, HeldBack, Others, When, WithoutForecast};
 use job_types::time::Seconds;
 
 const PATH: &str = "/somewhere/queuecast.toml";
@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 28, "{uncommented}");
+    assert_eq!(keys, 29, "{uncommented}");
 }
 
 #[test]
@@ -58,6 +58,7 @@ fn every_key_is_taken() {
         max_defer = "90m"
         min_gain = 0.1
         min_gain_time = "90s"
+        others = "not worse"
         defer_threshold = 0
         early_start = "run"
         if_missed = "cancel"
@@ -99,6 +100,7 @@ fn every_key_is_taken() {
                 max_defer: Seconds(5_400),
                 min_gain: 0.1,
                 min_gain_time: Seconds(90),
+                others: Others::NotWorse,
                 defer_threshold: 0.0,
                 early_start: EarlyStart::Run,
                 if_missed: IfMissed::Cancel,
@@ -144,6 +146,7 @@ fn a_wrong_value_is_told_with_its_line_and_with_what_is_allowed() {
         ("[wait]\nconfidence = nan", ":2: ", "0.5 to 0.999"),
         ("[policy]\nmin_gain = 5", ":2: ", "0 to 0.999"),
         ("[policy]\nmin_gain_time = \"2d\"", ":2: ", "0s to 1d"),
+        ("[policy]\nothers = \"not-worse\"", ":2: ", "`ignore`, `sum`, `not worse`"),
         ("[policy]\nmode = \"enforced\"", ":2: ", "`off`, `observe`, `advise`, `enforce`"),
         ("[policy]\nadmission = \"on\"", ":2: ", "`off`, `edf`, `libra`, `libra-risk`, `probability`"),
         ("[policy]\nreserve = \"always\"", ":2: ", "`asked` or `never`"),

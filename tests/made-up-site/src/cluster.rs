@@ -14,6 +14,7 @@ use predictor_core::forecasts::forecast::{
     Association, Claimed, FreePlan, JobShape, Moment, PERCENTILES, QueueForecaster, RunTimeForecast, RunTimeForecaster, RunTimeQuestion,
     WaitClass, WaitForecast, WaitForecaster,
 };
+use predictor_core::forecasts::price::{PriceStep, Prices};
 use predictor_core::forecasts::run_time_models::{self, LikeJobs, RunTimeModel};
 use snapshot_writer::PartitionState;
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ pub struct Cluster {
     pub ends: Vec<UnixTime>,
     /// A plan of the queue, where there is one.
     pub plan: Option<FreePlan<'static>>,
+    /// What a CPU costs those who wait; `None` where nobody has worked that out.
+    pub prices: Option<Vec<PriceStep>>,
     /// Bounds on the waits of each class.
     pub classes: Vec<(WaitClass, WaitForecast<'static>, [u32; PERCENTILES])>,
     /// Run times by user and size.
@@ -66,6 +69,7 @@ impl Cluster {
             wait: None,
             ends: Vec::new(),
             plan: None,
+            prices: None,
             classes: classes.collect(),
             run_times: history.run_times().fitted().clone(),
             rows: [row(0), row(10_000)],
@@ -144,6 +148,10 @@ impl RunTimeForecaster for Cluster {
 impl QueueForecaster for Cluster {
     fn queue_plan(&self, _partition: PartitionIndex) -> Option<FreePlan<'_>> {
         self.plan.clone()
+    }
+
+    fn prices(&self, _partition: PartitionIndex) -> Option<Prices<'_>> {
+        self.prices.as_deref().map(|steps| Prices { at: NOW, steps: steps.into() })
     }
 
     fn expected_ends(&self, _partition: PartitionIndex) -> impl Iterator<Item = UnixTime> + '_ {

@@ -2,9 +2,10 @@
 
 use super::super::{DerivedInputs, Limit};
 use crate::forecasts::forecast::{Forecaster, RunTimeRange, WaitForecast, point};
+use crate::forecasts::price::Area;
 use job_types::record::WaitSource;
 use job_types::size::Size;
-use job_types::time::Seconds;
+use job_types::time::{Seconds, UnixTime};
 
 /// A size with what is forecast for it.
 #[derive(Clone, Debug)]
@@ -43,6 +44,11 @@ impl Candidate {
     #[must_use]
     pub fn response(&self) -> Seconds {
         self.wait.map_or(Seconds::ZERO, |(median, _)| median) + self.run_time
+    }
+
+    /// What it takes of the machine, from when it is forecast to start.
+    pub(in crate::decisions) fn area(&self, now: UnixTime) -> Area {
+        Area { start: now + self.response() - self.run_time, time: self.run_time, cpus: self.size.cpus }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Molding by a plan of the queue, where the daemon has published one: [`ScalingModel`] decides.
 
 use super::super::choice::{Offer, ScalingModel, earliest, limit_at, sizes_to_try};
+use super::super::others;
 use super::super::{DerivedInputs, LeastGain};
 use super::candidate::{Assumption, Candidate, Draft, NoDraft, forecast};
 use super::result::{Forbidden, Molding, NotMolded};
 use super::sizes::{allowed_counts, candidate_counts, resize};
 use crate::forecasts::forecast::{Forecaster, point};
+use crate::forecasts::price::Area;
 use job_types::time::Seconds;
 
 /// Looks for a better size than the one as written by the plan of its partition. `None` where no
@@ -52,8 +54,7 @@ where
         let wait = if is_worth_a_look { wait(cpus, terms.run_time(run_time, cpus_written, cpus)) } else { None };
         offers.extend(wait.map(|wait| (Offer { cpus, wait }, draft)));
     }
-    let others: Vec<Offer> = offers.iter().map(|(offer, _)| *offer).collect();
-    let soonest = terms.best(run_time, as_written, &others).and_then(|place| offers.into_iter().nth(place)).ok_or(why);
+    let soonest = soonest(context, &terms, run_time, as_written, offers).unwrap_or(Err(why));
     let written_again = Draft { ranges: written.ranges.clone(), ..*written };
     let (offer, mut draft) = match soonest.and_then(|soonest| worth_it(context, &terms, run_time, as_written, soonest)) {
         Ok(chosen) => chosen,
@@ -73,6 +74,31 @@ where
     let as_written = told.next().map(|candidate| planned(candidate, as_written));
     let better = told.next().map(|candidate| planned(candidate, offer)).ok_or(NotMolded::NoOtherSize);
     Some(Molding { as_written, better, by_plan: true })
+}
+
+/// The offer that is done soonest of those that the site allows for what they do to others; `None`
+/// where none is done sooner than the job as it is written.
+fn soonest<F: Forecaster>(
+    context: &DerivedInputs<'_, F>,
+    terms: &ScalingModel,
+    run_time: Seconds,
+    as_written: Offer,
+    offers: Vec<(Offer, Draft)>,
+) -> Option<Result<(Offer, Draft), NotMolded>> {
+    let unit = context.submission.unit();
+    let response = |offer| terms.response(run_time, as_written.cpus, offer);
+    let area = |Offer { cpus, wait }| Area { start: context.now + wait, time: terms.run_time(run_time, as_written.cpus, cpus), cpus };
+    let written = (response(as_written), area(as_written));
+    let weighed = |offer| others::weigh(context, written.0 - response(offer), written.1, area(offer));
+    let best = |offers: &[(Offer, Draft)]| {
+        let plain: Vec<Offer> = offers.iter().map(|(offer, _)| *offer).collect();
+        terms.best(run_time, as_written, &plain)
+    };
+    let first = best(&offers)?;
+    let harmful = offers.get(first).map(|(offer, draft)| NotMolded::OthersWait { count: draft.count, unit, weighed: weighed(*offer) });
+    let allowed: Vec<(Offer, Draft)> = offers.into_iter().filter(|(offer, _)| weighed(*offer).is_allowed(context.policy.others)).collect();
+    let place = best(&allowed);
+    Some(place.and_then(|place| allowed.into_iter().nth(place)).ok_or(harmful?))
 }
 
 /// An offer, if it gains so much that the change is worth it.

@@ -1,7 +1,7 @@
 //! What molding comes to, and why a job is left at its size.
 
 use super::super::submission::FixedSizeReason;
-use super::super::{HELD_BACK, LeastGain, Limit};
+use super::super::{HELD_BACK, LeastGain, Limit, Weighed};
 use super::candidate::{Candidate, Draft, NoDraft};
 use job_types::size::Unit;
 use job_types::time::Seconds;
@@ -41,6 +41,16 @@ pub enum NotMolded {
         /// The least that a change has to gain.
         least: LeastGain,
     },
+    /// Another size is forecast to finish sooner, and others would wait longer for it than the site
+    /// allows.
+    OthersWait {
+        /// The number of nodes or CPUs of the other size.
+        count: u32,
+        /// Whether `count` is nodes or CPUs.
+        unit: Unit,
+        /// What it gains, and what it does to others.
+        weighed: Weighed,
+    },
     /// The site molds none in this partition.
     NotOffered,
     /// The guard holds molding back in this partition.
@@ -70,6 +80,7 @@ impl fmt::Display for NotMolded {
                 unit.word(*count),
                 *written - *other,
             ),
+            NotMolded::OthersWait { count, unit, weighed } => write!(f, "{count} {} {weighed}", unit.word(*count)),
             NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
             NotMolded::HeldBack => f.write_str(HELD_BACK),
             NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),

@@ -20,7 +20,7 @@ pub use model::{
     BoundRowRecord, ComingRecord, FreedRecord, GroupRecord, ModelRecord, NameRecord, OpenGroupRecord, PromiseRecord, ReservedRecord,
     ScoreRecord, SumRecord, UserRecord,
 };
-pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, StartRecord};
+pub use plan::{FreeRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord, PriceRecord, StartRecord};
 pub use site::{PartitionRecord, PolicyRecord, SiteRecord, SubmissionRecord};
 
 use crate::decisions::shared_nodes::SharedNode;
@@ -36,7 +36,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 pub const MAGIC: [u8; 8] = *b"QCASTSNP";
 
 /// Version of this layout.
-pub const LAYOUT_VERSION: u32 = 16;
+pub const LAYOUT_VERSION: u32 = 17;
 
 /// Stands for "none" in a 32-bit number of seconds: an unlimited time limit, an absent default.
 pub const NONE_S: u32 = u32::MAX;
@@ -150,6 +150,7 @@ const _: () = {
     assert!(size_of::<PlannedPartitionRecord>() == 36);
     assert!(size_of::<FreeRecord>() == 12);
     assert!(size_of::<StartRecord>() == 12);
+    assert!(size_of::<PriceRecord>() == 20);
     assert!(size_of::<LimitsRecord>() == 84);
     assert!(size_of::<QosRecord>() == 32);
     assert!(size_of::<AssociationRecord>() == 24);

@@ -1,6 +1,6 @@
 //! Records of a plan of the queue.
 
-use zerocopy::little_endian::{I64, U16, U32};
+use zerocopy::little_endian::{F32, I64, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// A plan of the queue: see [`QueuePlan`](crate::forecasts::queue_plan::QueuePlan).
@@ -99,4 +99,21 @@ pub struct StartRecord {
     pub expected_s: U32,
     /// The latest start, which assumes that jobs run to their time limits.
     pub upper_s: U32,
+}
+
+/// What a CPU of a partition costs those who wait, up to a time ahead: see
+/// [`PriceStep`](crate::forecasts::price::PriceStep).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct PriceRecord {
+    /// Index of the partition.
+    pub partition: U16,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
+    /// Until when it holds, in seconds after the prices were made.
+    pub until_s: U32,
+    /// By how many seconds all others together wait longer for each CPU that is taken for a second.
+    pub waited: F32,
+    /// When the prices of the partition were made, in Unix seconds.
+    pub at: I64,
 }

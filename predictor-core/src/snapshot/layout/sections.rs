@@ -4,7 +4,7 @@
 use super::{
     AssociationRecord, BoundRowRecord, ComingRecord, DeadlineHistoryRecord, ExpectedEndRecord, FreeRecord, FreedRecord, GroupRecord,
     LimitsRecord, ModelRecord, NameRecord, OpenGroupRecord, PartitionRecord, PlanRecord, PlannedJobRecord, PlannedPartitionRecord,
-    PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, RunTimeModelRecord, ScoreRecord, SiteRecord, StartRecord,
+    PriceRecord, PromiseRecord, PromisedJobRecord, QosRecord, ReservedRecord, RunTimeModelRecord, ScoreRecord, SiteRecord, StartRecord,
     SubmissionRecord, UserRecord, WaitClassRecord, WaitRegionRecord,
 };
 use crate::decisions::shared_nodes::SharedNode;
@@ -143,6 +143,8 @@ sections! {
     PlanLimits, plan_limits: U32 = 25;
     /// [`StartRecord`]s of the grids, by partition, size and limit.
     PlanStarts, plan_starts: StartRecord = 26;
+    /// [`PriceRecord`]s, by partition, each partition's in the order of time.
+    Prices, prices: PriceRecord = 40;
     /// [`LimitsRecord`]s, each once, that [`QosRecord`]s and [`AssociationRecord`]s point to.
     Limits, limits: LimitsRecord = 27;
     /// [`QosRecord`]s of the qualities of service.

@@ -39,7 +39,11 @@ pub struct PolicyRecord {
     /// Longest deferral in seconds.
     pub max_defer_s: U32,
     /// What the guard holds back: 1 for molding, 2 for deferral, 3 for both.
-    pub held_back: U32,
+    pub held_back: u8,
+    /// What a change of a job may do to others, 0 to 2: anything, as much as it gains, nothing.
+    pub others: u8,
+    /// Unused, zero.
+    pub reserved: [u8; 2],
 }
 
 /// The site as a whole, and where the snapshot comes from.

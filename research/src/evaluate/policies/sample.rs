@@ -1,5 +1,6 @@
 //! Made-up reports for tests.
 
+use job_types::policy::Others;
 use simulator::experiment::{Changed, Comparison, ReplayOutcome, ResponseChange, WorkClass};
 
 use super::{PolicyReport, ProtocolName, PublishedOutcome, PublishedOutcomes, ReplayedJobs, SchedulerName, SpeedUpName};
@@ -38,6 +39,7 @@ pub(super) fn reports() -> Vec<PolicyReport> {
         first_runs: false,
         min_gain: 0.05,
         min_gain_time_s: 60,
+        policy_others: Others::Ignore,
         jitter_s: 0,
         published: Some(PublishedOutcomes {
             baseline: PublishedOutcome::from([198.0, 133.0, 331.0]),
@@ -62,6 +64,7 @@ pub(super) fn reports() -> Vec<PolicyReport> {
                     response_s: 500.0 * (1.0 + at_least_processor_hours),
                 })
                 .to_vec(),
+            agreement: None,
         },
     };
     vec![report(ProtocolName::Paper), report(ProtocolName::WorkConserving)]

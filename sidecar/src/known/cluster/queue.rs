@@ -36,6 +36,8 @@ pub(crate) struct PlanNode {
 #[derive(Debug, Clone)]
 pub(crate) struct PlanJob {
     pub(crate) job_id: JobId,
+    /// The number of the array whose task or tasks it is.
+    pub(crate) array: Option<JobId>,
     pub(crate) user: UserId,
     /// The partitions in which the job runs or may run, in the order in which the job names them.
     pub(crate) partitions: Vec<Arc<str>>,
@@ -123,6 +125,7 @@ impl PlanJob {
         };
         Some(Self {
             job_id: job.job_id,
+            array: job.array_job_id,
             user: job.user_id,
             partitions: job.partition.as_deref()?.split(',').map(|name| shared(name, names)).collect(),
             size: Size { nodes: job.nodes.max(1), cpus: job.cpus.max(1) },
