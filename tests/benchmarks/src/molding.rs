@@ -1,16 +1,18 @@
 //! `ci/bench-molding`: molding and deferral in front of the scheduler, replayed.
 
 mod adoptions;
+mod others;
 
 use std::fs;
 use std::num::NonZeroU64;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Outcome;
 use crate::log::{EVALUATED, ModelLog, expect_figure};
+use crate::page::{NamedTable, Page, Stored};
 use crate::replays::{ReplayArguments, Replays};
 use crate::swf;
 
@@ -26,30 +28,37 @@ use crate::swf;
 /// wrong usage.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "ci/bench-molding [--output DIRECTORY] [--quick] [LOG]...\n       ci/bench-molding --adoptions [--draws N] [--publish] [LOG]...\n       ci/bench-molding --check"
+    override_usage = "ci/bench-molding [--output DIRECTORY] [--quick] [LOG]...\n       ci/bench-molding --adoptions|--others [--draws N] [--publish] [LOG]...\n       ci/bench-molding --check"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     replays: ReplayArguments,
 
     /// Replay the default policy alone, which takes some seconds for each log.
-    #[arg(long, conflicts_with_all = ["check", "adoptions"])]
+    #[arg(long, conflicts_with_all = ["check", "tables"])]
     quick: bool,
 
     /// Replay the default alone, under EASY and under Slurm's schedulers and with 10, 50 and 100 %
     /// of the jobs using it, and print what becomes of all jobs and of those of the others. A log
     /// takes three minutes of processor time.
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long, conflicts_with = "check", group = "tables")]
     adoptions: bool,
 
-    /// With --adoptions: how many draws of users, of curves of speed-up and of moments of
+    /// Replay the default alone, under EASY and under Slurm's schedulers and with half of the jobs
+    /// using it, by each rule of `[policy] others`, and print what becomes of all jobs and of those
+    /// of the others, and how often the price of the machine's time and a whole plan of the queue
+    /// allow the same. A log takes five minutes of processor time.
+    #[arg(long, conflicts_with = "check", group = "tables")]
+    others: bool,
+
+    /// With --adoptions and --others: how many draws of users, of curves of speed-up and of moments of
     /// submission each has.
-    #[arg(long, value_name = "N", default_value = "10", requires = "adoptions")]
+    #[arg(long, value_name = "N", default_value = "10", requires = "tables")]
     draws: NonZeroU64,
 
-    /// With --adoptions: store the figures with the commit that is checked out, in docs/figures,
-    /// and draw the table of the page from them.
-    #[arg(long, requires = "adoptions")]
+    /// With --adoptions and --others: store the figures with the commit that is checked out, in
+    /// docs/figures, and draw the tables of the page from them.
+    #[arg(long, requires = "tables")]
     publish: bool,
 }
 
@@ -106,8 +115,16 @@ impl Changed {
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let replays = Replays::new(&arguments.replays, "molding")?;
+    let draws = arguments.draws.get();
     if arguments.adoptions {
-        return by_adoption(&replays, arguments);
+        let found = adoptions::replay(&replays.logs, draws)?;
+        println!("{}", adoptions::printed(&found));
+        return publish(arguments, adoptions::PAGE, found, adoptions::of_page);
+    }
+    if arguments.others {
+        let found = others::replay(&replays.logs, draws)?;
+        println!("{}", others::printed(&found));
+        return publish(arguments, others::PAGE, found, others::of_page);
     }
     let (molding, deferral) = if arguments.quick { ("best", "best") } else { ("paper,best", "paper,begin-time,best") };
     for log in &replays.logs.paths {
@@ -127,12 +144,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     Ok(Vec::new())
 }
 
-fn by_adoption(replays: &Replays, arguments: &Arguments) -> Outcome {
-    let draws = adoptions::replay(&replays.logs, arguments.draws.get())?;
-    println!("{}", adoptions::printed(&draws));
+fn publish<T: Serialize>(arguments: &Arguments, page: Page, found: Vec<T>, draw: impl Fn(&Stored<T>) -> Vec<NamedTable>) -> Outcome {
     if arguments.publish {
-        adoptions::PAGE.publish(draws, adoptions::of_page)?;
-        eprintln!("{SCRIPT}: {} and {} are new", adoptions::PAGE.figures, adoptions::PAGE.text);
+        page.publish(found, draw)?;
+        eprintln!("{SCRIPT}: {} and {} are new", page.figures, page.text);
     }
     Ok(Vec::new())
 }
@@ -155,6 +170,7 @@ fn check(replays: &Replays, model: &ModelLog, molding: &str, deferral: &str) -> 
         ensure!(jobs > Some(0), "deferral: '{policy}' deferred no job");
     }
     adoptions::check(&adoptions::replay(&replays.logs, 1)?)?;
+    others::check(&others::replay(&replays.logs, 1)?)?;
     for (title, options) in PARTS {
         let replayed: Vec<Replay> = replays.logs.figures(&replays.logs.paths, &part(options))?;
         let changed = find(&replayed, "work-conserving", "best").map(|replay| replay.changed.all());

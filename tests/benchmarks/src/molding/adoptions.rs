@@ -12,7 +12,7 @@ use crate::page::{NamedTable, Page, Stored, markdown, title};
 pub(super) const PAGE: Page = Page { text: "docs/molding.md", figures: "docs/figures/molding.json" };
 
 /// The schedulers, by the names that `queuecast evaluate molding` has for them.
-const SCHEDULERS: [&str; 2] = ["easy", "slurm"];
+pub(super) const SCHEDULERS: [&str; 2] = ["easy", "slurm"];
 
 /// The parts of the jobs that use it.
 const ADOPTIONS: [f64; 3] = [0.1, 0.5, 1.0];
@@ -22,13 +22,13 @@ const LOGS: [&str; 10] = ["SDSC-SP2", "SDSC-BLUE", "HPC2N", "CEA-Curie", "SDSC-P
 
 /// By how much each job is submitted later at the most, with molding and without, so that draws
 /// differ by as much as chance moves.
-const JITTER: &str = "60s";
+pub(super) const JITTER: &str = "60s";
 
 /// What was found on one log under one scheduler, with one draw of users and curves of speed-up.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Draw {
-    log: String,
-    scheduler: String,
+    pub(super) log: String,
+    pub(super) scheduler: String,
     adoption: f64,
     /// Put in by the benchmark: the report does not tell it.
     #[serde(default)]
@@ -53,6 +53,22 @@ struct Others {
 }
 
 impl Draw {
+    /// The figures of a draw as they are stored.
+    pub(super) fn of_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }.rounded()
+    }
+
+    /// The change of the mean response of all jobs, in per cent.
+    pub(super) fn of_all(&self) -> Option<f64> {
+        change(self.baseline.mean_response_s, self.ours.mean_response_s)
+    }
+
+    /// The change of the mean response of those who don't use it, in per cent.
+    pub(super) fn of_the_others(&self) -> Option<f64> {
+        let Others { jobs, baseline_response_s, response_s } = self.others;
+        (jobs > 0).then(|| change(baseline_response_s, response_s)).flatten()
+    }
+
     fn rounded(mut self) -> Self {
         let round = |figure: &mut f64| *figure = figure.round();
         for responses in [&mut self.baseline, &mut self.ours] {
@@ -78,7 +94,7 @@ pub(super) fn replay(logs: &EvaluatedLogs, draws: u64) -> anyhow::Result<Vec<Dra
             let how = ["molding", "--protocol", "work-conserving", "--scheduler", scheduler, "--jitter", JITTER];
             let how = [&how[..], &["--adoption", &part, "--seed", &seed_text]].concat();
             let of_logs = logs.figures::<Draw>(&logs.paths, &how)?;
-            found.extend(of_logs.into_iter().map(|draw| Draw { seed, ..draw }.rounded()));
+            found.extend(of_logs.into_iter().map(|draw| draw.of_seed(seed)));
         }
     }
     Ok(found)
@@ -131,7 +147,7 @@ fn spread(figures: &[f64]) -> String {
 }
 
 /// The place of a log in the tables.
-fn place(log: &str) -> usize {
+pub(super) fn place(log: &str) -> usize {
     LOGS.iter().position(|beginning| log.starts_with(beginning)).unwrap_or(LOGS.len())
 }
 
@@ -156,13 +172,9 @@ fn table(draws: &[Draw], scheduler: &str) -> String {
         .map(|((_, log, percent), draws)| {
             let mut cells = vec![title(log).to_owned(), format!("{percent} %")];
             let changes = |of: fn(&Draw) -> Option<f64>| draws.iter().filter_map(|draw| of(draw)).collect::<Vec<f64>>();
-            cells.push(cell(&changes(|draw| change(draw.baseline.mean_response_s, draw.ours.mean_response_s))));
+            cells.push(cell(&changes(Draw::of_all)));
             cells.push(cell(&changes(|draw| change(draw.baseline.p95_response_s, draw.ours.p95_response_s))));
-            cells.push(cell(&changes(|draw| {
-                let others = draw.others;
-                (others.jobs > 0).then_some(())?;
-                change(others.baseline_response_s, others.response_s)
-            })));
+            cells.push(cell(&changes(Draw::of_the_others)));
             cells
         })
         .collect();
@@ -175,7 +187,7 @@ fn change(from: f64, to: f64) -> Option<f64> {
 }
 
 /// The mean over the draws, with the least and the greatest.
-fn cell(changes: &[f64]) -> String {
+pub(super) fn cell(changes: &[f64]) -> String {
     let count = changes.len() as f64;
     if changes.is_empty() {
         return "-".to_owned();
