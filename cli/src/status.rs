@@ -1,6 +1,7 @@
 //! `queuecast status`: what the filter decides from, and what it did.
 
 mod guard;
+mod prices;
 mod rules;
 mod text;
 mod wait_forecasts;
@@ -17,6 +18,7 @@ use job_types::options::Mode;
 use job_types::time::UnixTime;
 use predictor_core::decisions::Timeliness;
 use predictor_core::decisions::site::{Demand, Partition, Site};
+use predictor_core::forecasts::forecast::QueueForecaster;
 use predictor_core::forecasts::reliability::PartitionScore;
 use predictor_core::snapshot::Snapshot;
 use predictor_core::snapshot::layout::LAYOUT_VERSION;
@@ -25,6 +27,7 @@ use slurm_conf::ConfigurationError;
 use upkeep::clocks_agree;
 
 use self::guard::GuardReport;
+use self::prices::Prices;
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
 use crate::exit_status::NO_SNAPSHOT;
@@ -75,7 +78,7 @@ prints it; null where not known):
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
                     wait_forecasts, shared_nodes (that take jobs, where admission is by
-                    shares), and the keys of policy
+                    shares), prices, and the keys of policy
   wait_forecasts    of a partition, null where nothing was learnt: in_force (blended, the
                     default; qbets, by class of job; none), reason (calibrated: it is no worse than
                     qbets, and its bounds hold; larger_loss; not_calibrated; too_few_jobs;
@@ -83,6 +86,9 @@ prints it; null where not known):
                     forecast on arrival and have started), median_error_s, pinball_s (mean pinball
                     loss over the percentiles), coverage (by level 0.5, 0.75, 0.9, 0.95: the share
                     of them that waited at most as long as the bound at that level), reliability (list of nominal level and observed share)
+  prices            of a partition, null where they were not worked out ([policy] others): made_at, and
+                    steps, a list of until_s (how far ahead it holds) and waited_s (by how many
+                    seconds all others together wait longer for each CPU taken for a second)
   guard             the replays of the last weeks: act (observe, warn, off; null where error says why
                     it can't be read), error, verdict (in words), tried_at, failure (why that gave
                     no answer), against (list of partition, policy, held_back, since, why: the
@@ -179,6 +185,8 @@ struct PartitionReport {
     wait_forecasts: Option<WaitForecasts>,
     /// Nodes that take jobs and whose CPUs jobs share, where jobs are admitted by shares.
     shared_nodes: usize,
+    /// What a CPU costs those who wait, where that was worked out.
+    prices: Option<Prices>,
     #[serde(flatten)]
     policy: PolicyReport,
 }
@@ -312,7 +320,8 @@ fn partitions(snapshot: &Snapshot<Vec<u8>>) -> Vec<PartitionReport> {
     let default = snapshot.default_partition().map(|partition| partition.index);
     let report = |partition: Partition<'_>| {
         let score = snapshot.score(partition.index);
-        PartitionReport::of(&partition, score.as_ref(), default == Some(partition.index))
+        let prices = snapshot.prices(partition.index).map(Prices::from);
+        PartitionReport { prices, ..PartitionReport::of(&partition, score.as_ref(), default == Some(partition.index)) }
     };
     snapshot.partitions().map(report).collect()
 }
@@ -334,6 +343,7 @@ impl PartitionReport {
             pending_cpus,
             wait_forecasts: score.map(WaitForecasts::from),
             shared_nodes: partition.shared_nodes.len(),
+            prices: None,
             policy: (&partition.policy).into(),
         }
     }

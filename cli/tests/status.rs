@@ -5,9 +5,9 @@ mod common;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Site, Wanted, line, now, said};
+use common::{Site, Wanted, line, now, plan, said};
 use job_types::options::Mode;
-use job_types::policy::{Admission, Policy};
+use job_types::policy::{Admission, Others, Policy};
 use job_types::time::UnixTime;
 use made_up_site::enforcing;
 use predictor_core::decisions::counters::{COUNTERS, Counted, Counter};
@@ -24,7 +24,7 @@ fn a_fresh_snapshot_is_shown_with_what_is_in_it() {
     assert_eq!(line(&said.output, "slurmdbd read"), "slurmdbd read not to the end of the history yet");
     // 160 CPUs run and 48 are asked for, of 256.
     assert_eq!(line(&said.output, "batch*"), "batch* 64 256 2 160 3 48 0.81 2-00:00:00");
-    assert_eq!(line(&said.output, "batch "), "batch enforce asked asked asked wait 0.95 0.3 12:00:00 5 % and 1 min off");
+    assert_eq!(line(&said.output, "batch "), "batch enforce asked asked asked wait 0.95 0.3 12:00:00 5 % and 1 min ignore off");
     assert!(!said.output.contains('\u{1b}'), "colours where there is no terminal");
 }
 
@@ -175,4 +175,22 @@ fn a_rule_of_shared_nodes_in_a_partition_that_shares_none_is_told() {
     assert_eq!(site.json(&["status"]).1["partitions"][0]["shared_nodes"], 0);
     site.publish(&Wanted::default().bytes());
     assert!(!site.run(&["status"]).output.contains("admits nobody"));
+}
+
+#[test]
+fn what_the_machines_time_costs_is_told_where_it_is_weighed() {
+    let site = Site::empty();
+    let publish = |others, is_planned: bool| {
+        let plan = is_planned.then(|| plan(now()));
+        let policy = Policy { others, ..enforcing() };
+        site.publish(&Wanted { policy, plan, ..Wanted::default() }.bytes());
+        site.run(&["status"]).output
+    };
+    let told = publish(Others::NotWorse, true);
+    let row = told.lines().find(|line| line.contains("1.50")).unwrap();
+    assert!(row.contains("batch") && row.contains("0.25") && told.contains("all others together wait longer"), "{told}");
+    let steps = &site.json(&["status"]).1["partitions"][0]["prices"]["steps"];
+    assert_eq!((steps[0]["until_s"].as_i64(), steps[0]["waited_s"].as_f64()), (Some(900), Some(1.5)));
+    assert!(publish(Others::Sum, false).contains("not worked out yet"));
+    assert!(!publish(Others::Ignore, true).contains("costs others"));
 }

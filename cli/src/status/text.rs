@@ -7,7 +7,7 @@ use predictor_core::decisions::LeastGain;
 use predictor_core::decisions::counters::COUNTERS;
 
 use super::rules::{RulesCounted, RulesReport};
-use super::{ConfigurationReport, Content, Report, wait_forecasts};
+use super::{ConfigurationReport, Content, Report, prices, wait_forecasts};
 use crate::policy_report::PolicyReport;
 
 /// The report for people.
@@ -28,6 +28,7 @@ pub(super) fn text(report: &Report) -> String {
         policies(&mut lines, policy, report);
         partitions(&mut lines, report);
         wait_forecasts::text(&mut lines, report);
+        prices::text(&mut lines, report);
     }
     rules(&mut lines, &report.rules, report.now);
     counters(&mut lines, report);

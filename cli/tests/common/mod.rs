@@ -12,6 +12,7 @@ use job_types::policy::Policy;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, batch, ended_job, enforcing, running_job};
+use predictor_core::forecasts::price::PriceStep;
 use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle, PlannedJob, PlannedPartition, QueuePlan};
 use serde_json::Value;
 use simulator::{lublin, swf};
@@ -98,6 +99,7 @@ pub fn plan(at: UnixTime) -> QueuePlan {
         cpus: vec![4, 8, 16, 256],
         limits: vec![Seconds(3_600), Seconds(2 * 86_400)],
         starts: [0, 1_000, 0, 1_000, 0, 1_000, 5_000, 5_000].map(|seconds| Some(after(seconds))).to_vec(),
+        prices: Some((at, vec![PriceStep { until: Seconds(900), waited: 1.5 }, PriceStep { until: Seconds(57_600), waited: 0.25 }])),
     };
     QueuePlan { at, pending_jobs: 4, is_complete: true, jobs, partitions: vec![batch], promised: Vec::new() }
 }
