@@ -143,7 +143,7 @@ mod tests {
         // The tasks of an array are one, when they come and when each of them starts.
         let array = QueuedJob { array_job_id: Some(JobId(9)), task_count: 3, ..waiting(9) };
         let task = QueuedJob { array_job_id: Some(JobId(9)), ..running(10, 2, 2, 5) };
-        pricer.look(&question(&[array.clone()], 90, true));
+        pricer.look(&question(std::slice::from_ref(&array), 90, true));
         pricer.look(&question(&[array, task], 120, true));
         assert_eq!((seen(&pricer), pricer.seen.back().unwrap().1.tasks), (vec![6, 8, 9], 3));
         pricer.look(&question(&[], REPEATED.0 + 30, true));
