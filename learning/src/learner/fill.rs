@@ -14,8 +14,8 @@ use job_types::job::Job;
 use job_types::time::{Seconds, UnixTime};
 use std::collections::{HashMap, HashSet};
 
-/// Jobs that wait no more and are gone through as if they came now: as many as weights and bounds
-/// rest on.
+/// Jobs that wait no more and are gone through as if they came now: enough for weights and bounds
+/// to rest on, until there are more.
 pub const REPLAYED: usize = 8_000;
 
 /// Starts between two trainings meanwhile, at the most. A short past is trained on whenever it has

@@ -57,18 +57,24 @@ pub(super) fn renewed(mut weights: Weights, outcomes: &[ForecastOutcome]) -> Wei
 
 #[cfg(test)]
 mod tests {
+    use super::super::bags::BagNumber;
     use super::*;
 
     #[test]
     fn the_weight_goes_to_the_member_that_erred_least() {
-        let outcome =
-            |wait_s: f32| ForecastOutcome { root: 0.0, members: [0.0, wait_s.sqrt() + 5.0, wait_s.sqrt() - 5.0, wait_s.sqrt()], wait_s };
+        let outcome = |wait_s: f32| ForecastOutcome {
+            root: 0.0,
+            members: [0.0, wait_s.sqrt() + 5.0, wait_s.sqrt() - 5.0, wait_s.sqrt()],
+            wait_s,
+            bag: BagNumber::default(),
+        };
         let outcomes: Vec<ForecastOutcome> = (1..200).map(|wait| outcome(wait as f32 * 100.0)).collect();
         let weights = renewed(FIRST, &outcomes);
         // Half of each forest is as good as the exact member, and nothing else is.
         assert!((weights[1] - weights[2]).abs() < 1e-3, "{weights:?}");
-        let idle: Vec<ForecastOutcome> =
-            (1..200).map(|_| ForecastOutcome { root: 0.0, members: [0.0, 9.0, 12.0, 7.0], wait_s: 0.0 }).collect();
+        let idle: Vec<ForecastOutcome> = (1..200)
+            .map(|_| ForecastOutcome { root: 0.0, members: [0.0, 9.0, 12.0, 7.0], wait_s: 0.0, bag: BagNumber::default() })
+            .collect();
         assert!((renewed(FIRST, &idle)[0] - 1.0).abs() < 1e-3);
     }
 }
