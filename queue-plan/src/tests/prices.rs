@@ -43,7 +43,7 @@ fn jobs_of_the_last_day_come_again_behind_all_that_wait() {
     let state = state.with_coming(past);
     let coming: Vec<(i64, u32)> = state.pending[1..].iter().map(|job| ((job.eligible - NOW).0, job.priority)).collect();
     assert_eq!(coming, [(1, 0), (82_800, 0), (86_400, 0)], "in the order in which they come");
-    let all = cluster(4).with_coming((0..2_000).map(|n| came(n)));
+    let all = cluster(4).with_coming((0..2_000).map(came));
     assert_eq!((all.pending.len(), all.pending[0].eligible), (MOST_COMING, after(86_400 - 1_999)));
 }
 
