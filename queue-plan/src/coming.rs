@@ -13,9 +13,9 @@ pub const REPEATED: Seconds = Seconds(86_400);
 pub const MOST_COMING: usize = 1_000;
 
 impl State {
-    /// The state with jobs that come: each of these, which were submitted within [`REPEATED`] before
-    /// now at the time at which they became eligible, comes again at that time of the day. They come
-    /// behind all that wait, in the order in which they become eligible.
+    /// The state with jobs that come: each of these that became eligible within [`REPEATED`] before
+    /// now comes again at that time of the day. They come behind all that wait, in the order in
+    /// which they become eligible.
     #[must_use]
     pub fn with_coming(mut self, past: impl IntoIterator<Item = PendingJob>) -> Self {
         let (now, oldest) = (self.now, self.now - REPEATED);

@@ -85,8 +85,8 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
 }
 
 impl<B: AsRef<[u8]>> Snapshot<B> {
-    /// What a CPU of a partition costs those who wait; `None` where that was not worked out. A price
-    /// that is no number, or less than nothing, is nothing.
+    /// What a CPU of a partition costs those who wait; `None` where that was not worked out. A
+    /// price that is no number, or less than nothing, is nothing.
     pub(super) fn prices_of(&self, partition: PartitionIndex) -> Option<Prices<'_>> {
         let records = self.records(sections::Prices);
         let first = records.partition_point(|record| record.partition.get() < partition.0);

@@ -77,8 +77,8 @@ pub(super) struct PolicyArguments {
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::any)]
     min_gain_time: Seconds,
 
-    /// What a change by the default may do to others, as the setting of that name: "ignore", "sum" or
-    /// "not worse".
+    /// What a change by the default may do to others, as the setting of that name: "ignore", "sum"
+    /// or "not worse".
     #[arg(long, value_name = "RULE", default_value = Policy::default().others.as_str(), value_parser = others)]
     others: Others,
 

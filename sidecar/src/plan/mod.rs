@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod against_replays;
 mod answer;
+mod arrived;
 mod prices;
 mod promised;
 mod state;

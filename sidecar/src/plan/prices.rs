@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use job_types::number::{JobId, PartitionIndex};
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::UnixTime;
 use predictor_core::forecasts::price::PriceStep;
-use queue_plan::{Assumption, PRICED_EVERY, Pass, PendingJob, REPEATED, Resources, RunTimes, State};
+use queue_plan::{Assumption, PRICED_EVERY, Pass, PendingJob, REPEATED, State};
 
+use super::arrived::Arrived;
 use super::state::Question;
 
 /// The most jobs of the last day that are kept, some 10 MB; what comes beyond them is left out.
@@ -20,19 +21,6 @@ const MOST_SEEN: usize = 100_000;
 
 /// The most partitions that are priced, which takes about as long as so many plans.
 const MOST_PRICED: usize = 32;
-
-/// A job as it came, or tasks of an array.
-#[derive(Debug, Clone)]
-pub(super) struct Arrived {
-    /// The job's number, or its array's.
-    pub(super) number: JobId,
-    pub(super) partitions: Vec<PartitionIndex>,
-    pub(super) asks: Resources,
-    pub(super) tasks: u32,
-    pub(super) whole_nodes: bool,
-    pub(super) limit: Option<Seconds>,
-    pub(super) run_time: RunTimes,
-}
 
 /// The prices of a partition, and when they were made.
 pub(super) type Priced = (UnixTime, Vec<PriceStep>);
@@ -108,6 +96,7 @@ impl Pricer {
 mod tests {
     use std::sync::Arc;
 
+    use job_types::time::Seconds;
     use slurm_sys::client::JobState;
     use slurm_sys::client::controller::QueuedJob;
 

@@ -12,7 +12,7 @@ use predictor_core::forecasts::queue_plan::PlanObstacle;
 use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, Resources, RunTimes, RunningJob, State};
 use slurm_sys::client::controller::{PendingReason, Sharing};
 
-use super::prices::Arrived;
+use super::arrived::{Arrived, arrived};
 use super::promised::{Deadlines, Promised, as_ranges};
 use crate::known::cluster::{Cluster, Phase, PlanJob, PlanNode, Queue};
 use crate::known::names::PartitionIndices;
@@ -126,26 +126,6 @@ impl Question {
     pub(crate) fn priced(self, priced: impl IntoIterator<Item = PartitionIndex>) -> Self {
         Self { priced: priced.into_iter().collect(), ..self }
     }
-}
-
-/// A job as it came, and from when on it may start; `None` where it holds nodes for a moment more,
-/// or something else than resources keeps it waiting.
-fn arrived(job: &PlanJob, indices: &PartitionIndices, run_time: RunTimes, now: UnixTime) -> Option<(UnixTime, Arrived)> {
-    let (eligible, tasks, whole_nodes) = match &job.phase {
-        Phase::Pending { tasks, exclusive, eligible, .. } => ((*eligible)?, *tasks, *exclusive),
-        Phase::Running { .. } => (now, 1, false),
-        Phase::Completing { .. } => return None,
-    };
-    let arrived = Arrived {
-        number: job.array.unwrap_or(job.job_id),
-        partitions: job.partitions.iter().filter_map(|name| indices.get(name).copied()).collect(),
-        asks: job.size.into(),
-        tasks,
-        whole_nodes,
-        limit: job.limit,
-        run_time,
-    };
-    Some((eligible, arrived))
 }
 
 /// What keeps a job from starting at a time that can be foreseen. Whether its partition is up, and

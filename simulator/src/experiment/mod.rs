@@ -205,8 +205,8 @@ pub struct Comparison {
     /// Mean responses by the work of the jobs as written (figures 7 and 9 of Hariharan et al.
     /// 2020).
     pub by_work: Vec<WorkClass>,
-    /// How often the price of the machine's time and whole plans allow the same change; `None` where
-    /// the policy asks for no price.
+    /// How often the price of the machine's time and whole plans allow the same change; `None`
+    /// where the policy asks for no price.
     pub agreement: Option<Agreement>,
 }
 

@@ -51,8 +51,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "check", group = "tables")]
     others: bool,
 
-    /// With --adoptions and --others: how many draws of users, of curves of speed-up and of moments of
-    /// submission each has.
+    /// With --adoptions and --others: how many draws of users, of curves of speed-up and of moments
+    /// of submission each has.
     #[arg(long, value_name = "N", default_value = "10", requires = "tables")]
     draws: NonZeroU64,
 

@@ -130,8 +130,8 @@ impl Agreement {
     }
 }
 
-/// Checks that each rule was replayed, that prices were asked for where a rule weighs, and that they
-/// forbid something.
+/// Checks that each rule was replayed, that prices were asked for where a rule weighs, and that
+/// they forbid something.
 ///
 /// # Errors
 ///
