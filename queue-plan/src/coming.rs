@@ -8,9 +8,9 @@ use crate::state::{PendingJob, State};
 /// How far back submissions are repeated. People submit by the time of day.
 pub const REPEATED: Seconds = Seconds(86_400);
 
-/// The most of them: the first to come. The price of what is nearest matters most, and each of them
-/// has to be placed again for each question.
-pub const MOST_COMING: usize = 1_000;
+/// The most of them and of tasks of arrays among them: the first to come. The price of what is
+/// nearest matters most, and each of them has to be placed again for each question.
+pub const MOST_COMING: u32 = 1_000;
 
 impl State {
     /// The state with jobs that come: each of these that became eligible within [`REPEATED`] before
@@ -23,9 +23,16 @@ impl State {
         let within = |at: UnixTime| at > oldest && at <= now;
         let mut coming: Vec<PendingJob> = past.into_iter().filter(|job| within(job.eligible)).map(again).collect();
         coming.sort_by_key(|job| job.eligible);
-        coming.truncate(MOST_COMING);
-        let first = u32::MAX - MOST_COMING as u32;
-        self.pending.extend((first..).zip(coming).map(|(id, job)| PendingJob { id: JobId(id), ..job }));
+        let mut left = MOST_COMING;
+        let first = u32::MAX - MOST_COMING;
+        for (id, job) in (first..).zip(coming) {
+            let tasks = job.tasks.clamp(1, left);
+            self.pending.push(PendingJob { id: JobId(id), tasks, ..job });
+            left -= tasks;
+            if left == 0 {
+                break;
+            }
+        }
         self
     }
 }

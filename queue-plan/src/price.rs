@@ -5,10 +5,12 @@
 //! behind all that wait, as whoever is decided about does, and before those who are still to come
 //! ([`State::with_coming`](crate::State::with_coming)): nobody else gives way to it.
 
+use job_types::number::JobId;
 use job_types::time::Seconds;
 use predictor_core::forecasts::price::PriceStep;
 
 use crate::change::Change;
+use crate::coming::MOST_COMING;
 use crate::pass::Pass;
 use crate::resources::Resources;
 use crate::run_time::RunTimes;
@@ -28,6 +30,10 @@ pub const PRICED_EVERY: Seconds = Seconds(900);
 /// machine can't tell what is smaller from nothing.
 const PART: i64 = 32;
 
+/// The number of the small job, which comes behind all that wait with the lowest priority as well:
+/// where no weights are set all jobs have that.
+const BEHIND_ALL: JobId = JobId(u32::MAX - MOST_COMING - 1);
+
 impl Pass<'_> {
     /// The prices of a CPU of a partition: [`WINDOW_ENDS`] says until when from now each holds. Of
     /// a partition without CPUs there are none.
@@ -46,6 +52,7 @@ impl Pass<'_> {
             // No job of the partition is longer.
             let time = of.longest_limit.map_or(until - from, |longest| longest.min(until - from)).max(Seconds(1));
             let small = PendingJob {
+                id: BEHIND_ALL,
                 partitions: vec![place],
                 asks: Resources { nodes: (all.nodes / PART).max(1), cpus: (all.cpus / PART).max(1) },
                 tasks: 1,

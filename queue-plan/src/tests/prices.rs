@@ -18,7 +18,8 @@ fn the_time_of_an_idle_machine_costs_nothing() {
     assert_eq!(waited(&cluster(4)), [0.0; WINDOW_ENDS.len()]);
     // Nobody gives way to a job behind all that wait.
     let mut state = cluster(4);
-    state.pending = vec![pending(1, 4, exactly(600)), pending(2, 4, exactly(600))];
+    let lowest = PendingJob { priority: 1, ..pending(2, 4, exactly(600)) };
+    state.pending = vec![pending(1, 4, exactly(600)), lowest];
     assert_eq!(waited(&state), [0.0; WINDOW_ENDS.len()]);
 }
 
@@ -44,7 +45,10 @@ fn jobs_of_the_last_day_come_again_behind_all_that_wait() {
     let coming: Vec<(i64, u32)> = state.pending[1..].iter().map(|job| ((job.eligible - NOW).0, job.priority)).collect();
     assert_eq!(coming, [(1, 0), (82_800, 0), (86_400, 0)], "in the order in which they come");
     let all = cluster(4).with_coming((0..2_000).map(came));
-    assert_eq!((all.pending.len(), all.pending[0].eligible), (MOST_COMING, after(86_400 - 1_999)));
+    assert_eq!((all.pending.len(), all.pending[0].eligible), (MOST_COMING as usize, after(86_400 - 1_999)));
+    let array = |seconds_ago| PendingJob { tasks: 700, ..came(seconds_ago) };
+    let tasks: Vec<u32> = cluster(4).with_coming([array(3), array(2), array(1)]).pending.iter().map(|job| job.tasks).collect();
+    assert_eq!(tasks, [700, 300], "no more tasks than jobs");
 }
 
 #[test]

@@ -71,9 +71,11 @@ pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>)
     let mut pricer = Pricer::default();
     for question in questions {
         let begin = Instant::now();
-        pricer.look(&question);
         // A panic costs this plan, not the daemon.
-        let plan = catch_unwind(AssertUnwindSafe(|| answer::published(&question, &queue_plan::plan(&question.state), &pricer)));
+        let plan = catch_unwind(AssertUnwindSafe(|| {
+            pricer.look(&question);
+            answer::published(&question, &queue_plan::plan(&question.state), &pricer)
+        }));
         let planned = Planned { plan: plan.ok(), took: begin.elapsed() };
         if sender.send(Message::Planned(Box::new(planned))).is_err() {
             return;
