@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use job_types::policy::Others;
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use simulator::guard::state::{GuardedPolicy, NotKnown, Replay};
@@ -35,6 +36,8 @@ pub(crate) struct AskedPartition {
     /// The least gains of the site's policy there: the part, and the time.
     pub(crate) min_gain: f64,
     pub(crate) min_gain_time: Seconds,
+    /// What a change may do to others there.
+    pub(crate) others: Others,
     pub(crate) policies: Vec<AskedPolicy>,
 }
 

@@ -68,7 +68,12 @@ fn answer(question: &Question) -> Result<Answer, String> {
                 adoption,
                 is_unasked: asked.is_unasked,
                 processors: partition.processors,
-                site: Policy { min_gain: partition.min_gain, min_gain_time: partition.min_gain_time, ..Policy::default() },
+                site: Policy {
+                    min_gain: partition.min_gain,
+                    min_gain_time: partition.min_gain_time,
+                    others: partition.others,
+                    ..Policy::default()
+                },
                 scheduler: &scheduler,
                 at: question.at,
             };

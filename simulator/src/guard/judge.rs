@@ -35,7 +35,7 @@ pub struct Question<'a> {
     pub is_unasked: bool,
     /// CPUs of the partition.
     pub processors: u32,
-    /// What the site wants a change to gain.
+    /// What the site wants a change to gain, and what that may do to others.
     pub site: Policy,
     /// The site's own scheduler.
     pub scheduler: &'a SiteScheduler,
@@ -75,7 +75,12 @@ pub fn judge(log: &Log, question: &Question<'_>) -> Result<Replay, ExperimentErr
         deferral: question.policy == GuardedPolicy::Deferral,
         ..RequestedFeatures::default()
     };
-    let parts = Ablations { any_size: !question.is_unasked, least_gain: LeastGain::from(&question.site), ..Ablations::default() };
+    let parts = Ablations {
+        any_size: !question.is_unasked,
+        least_gain: LeastGain::from(&question.site),
+        others: question.site.others,
+        ..Ablations::default()
+    };
     for seed in 1..=DRAWS {
         let options = experiment::Options {
             method: Method::Default(features),
@@ -172,6 +177,7 @@ fn found(draws: &[Draw]) -> (Finding, String) {
 mod tests {
     use super::*;
     use crate::lublin;
+    use job_types::policy::Others;
 
     fn change(jobs: u64, mean: f64, p95: f64) -> Change {
         Change { jobs, mean_without_s: 10_000.0, mean_with_s: 10_000.0 * (1.0 + mean), p95_without_s: 1e5, p95_with_s: 1e5 * (1.0 + p95) }
@@ -189,19 +195,31 @@ mod tests {
         users.into_iter().zip(others).map(draw).collect()
     }
 
-    #[test]
-    fn each_draw_has_a_path_of_its_own_without_the_policy() {
+    /// The replays of 3,000 made-up jobs, of which half may be molded.
+    fn judged(site: Policy) -> Replay {
         let log = lublin::workload(&lublin::Options { jobs: 3_000, processors: 64, users: 8, ..lublin::Options::default() }).unwrap();
         let question = Question {
             policy: GuardedPolicy::Molding,
             adoption: 0.5,
             is_unasked: false,
             processors: 64,
-            site: Policy::default(),
+            site,
             scheduler: &SiteScheduler::default(),
             at: UnixTime(0),
         };
-        let replay = judge(&log, &question).unwrap();
+        judge(&log, &question).unwrap()
+    }
+
+    #[test]
+    fn what_the_site_weighs_is_weighed_in_the_replays() {
+        let changed = |others| judged(Policy { others, ..Policy::default() }).draws.iter().map(|draw| draw.changed).sum::<u64>();
+        let (ignored, weighed) = (changed(Others::Ignore), changed(Others::NotWorse));
+        assert!(0 < weighed && weighed < ignored, "{ignored} changes without, {weighed} with what others wait for");
+    }
+
+    #[test]
+    fn each_draw_has_a_path_of_its_own_without_the_policy() {
+        let replay = judged(Policy::default());
         let means: Vec<f64> = replay.draws.iter().map(|draw| draw.all.mean_without_s).collect();
         assert!(means.len() == DRAWS as usize && means.windows(2).all(|pair| pair[0] != pair[1]), "{means:?} {}", replay.why);
     }
