@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// How long after the first of its jobs the others of a bag are submitted, at most.
 const LONGEST_SUBMISSION: Seconds = Seconds(3_600);
 
+/// Fewer bags than this are not worth looking through.
+const FEWEST_KEPT: usize = 1_024;
+
 /// The number of a bag, new for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct BagNumber(pub(super) u32);
@@ -51,6 +54,8 @@ pub(super) struct Bags {
     latest: HashMap<Request, BagNumber>,
     bags: HashMap<BagNumber, Bag>,
     numbers: u32,
+    /// With so many bags those are forgotten that can be.
+    most: usize,
 }
 
 impl Bags {
@@ -62,6 +67,10 @@ impl Bags {
         let latest = self.latest.get(&request).copied();
         if let Some(number) = latest.filter(|number| self.bags.get(number).is_some_and(is_near)) {
             return number;
+        }
+        if self.bags.len() >= self.most {
+            self.forget(job.eligible);
+            self.most = (2 * self.bags.len()).max(FEWEST_KEPT);
         }
         self.numbers = self.numbers.wrapping_add(1);
         let number = BagNumber(self.numbers);
@@ -96,7 +105,7 @@ impl Bags {
     }
 
     /// Lets go of the bags of which no job waits and, at a moment, none can come any more.
-    pub(super) fn forget(&mut self, now: UnixTime) {
+    fn forget(&mut self, now: UnixTime) {
         let Bags { latest, bags, .. } = self;
         bags.retain(|_, bag| bag.waiting > 0 || now - bag.first <= LONGEST_SUBMISSION);
         latest.retain(|_, number| bags.contains_key(number));
@@ -186,6 +195,15 @@ mod tests {
         assert_eq!((bags.bags.len(), bags.latest.len()), (1, 1));
         assert!(bags.observe(waits, 0) < 1.0);
         assert_ne!(bags.arrive(&job(2, 4, 1_000)), ended);
+    }
+
+    #[test]
+    fn bags_that_nobody_waits_for_are_few_however_many_came() {
+        let mut bags = Bags::default();
+        for second in 0..100_000 {
+            bags.arrive(&job(second, 4, i64::from(second)));
+        }
+        assert!(bags.bags.len() <= 2 * 3_601 && bags.latest.len() == bags.bags.len(), "{}", bags.bags.len());
     }
 
     #[test]

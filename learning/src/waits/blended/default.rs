@@ -205,7 +205,6 @@ impl BlendedWaits {
         }
         if self.until_bounds == 0 {
             self.until_bounds = self.settings.bounds_interval;
-            self.bags.forget(pending.eligible + wait);
             let outcomes = &*self.outcomes.make_contiguous();
             let latest = outcomes.iter().rev().map(|outcome| outcome.bag);
             let first = outcomes.len() - first_that_count_as(self.settings.bounds_outcomes as f64, latest);

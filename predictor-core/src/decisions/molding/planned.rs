@@ -8,6 +8,7 @@ use super::result::{Forbidden, Molding, NotMolded};
 use super::sizes::{allowed_counts, candidate_counts, resize};
 use crate::forecasts::forecast::{Forecaster, point};
 use crate::forecasts::price::Area;
+use job_types::policy::Others;
 use job_types::time::Seconds;
 
 /// Looks for a better size than the one as written by the plan of its partition. `None` where no
@@ -95,6 +96,9 @@ fn soonest<F: Forecaster>(
         terms.best(run_time, as_written, &plain)
     };
     let first = best(&offers)?;
+    if context.policy.others == Others::Ignore {
+        return offers.into_iter().nth(first).map(Ok);
+    }
     let harmful = offers.get(first).map(|(offer, draft)| NotMolded::OthersWait { count: draft.count, unit, weighed: weighed(*offer) });
     let allowed: Vec<(Offer, Draft)> = offers.into_iter().filter(|(offer, _)| weighed(*offer).is_allowed(context.policy.others)).collect();
     let place = best(&allowed);
