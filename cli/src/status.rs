@@ -63,8 +63,8 @@ Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text bes
 prints it; null where not known):
   acts, problem     whether the filter can act on the snapshot, and why not
   state_directory, kill_switch
-  snapshot          state (usable, too_old, ahead, absent, unreadable, untrusted, damaged), path, error,
-                    layout_version, generation, length_bytes, published_at, age_s,
+  snapshot          state (usable, too_old, ahead, absent, unreadable, untrusted, damaged), path,
+                    error, layout_version, generation, length_bytes, published_at, age_s,
                     maximum_age_s, confidence, cluster, ended_jobs, first_end, last_end,
                     wait_classes, user_sizes, accounting_read_at, controller_read_at,
                     controller_ahead_s (how far slurmctld's clock was ahead of the daemon's),
@@ -73,8 +73,8 @@ prints it; null where not known):
                     loaded_at, changed_since
   policy            mode, mold, defer, reserve, early_start, if_missed,
                     success_probability, min_gain, min_gain_time_s, others,
-                    defer_threshold, max_defer_s, admission, admission_without_forecast, deadline_probability,
-                    molding_held_back, deferral_held_back (by the guard)
+                    defer_threshold, max_defer_s, admission, admission_without_forecast,
+                    deadline_probability, molding_held_back, deferral_held_back (by the guard)
   partitions        for each: name, is_default, cpus, nodes, whole_nodes, max_time_s,
                     default_time_s, running_jobs, running_cpus, pending_jobs, pending_cpus,
                     wait_forecasts, shared_nodes (that take jobs, where admission is by
@@ -85,12 +85,13 @@ prints it; null where not known):
                     not_trained), and how the default did: jobs_scored (the latest that were
                     forecast on arrival and have started), median_error_s, pinball_s (mean pinball
                     loss over the percentiles), coverage (by level 0.5, 0.75, 0.9, 0.95: the share
-                    of them that waited at most as long as the bound at that level), reliability (list of nominal level and observed share)
-  prices            of a partition, null where they were not worked out ([policy] others): made_at, and
-                    steps, a list of until_s (how far ahead it holds) and waited_s (by how many
+                    of them that waited at most as long as the bound at that level), reliability
+                    (list of nominal level and observed share)
+  prices            of a partition, null where they were not worked out ([policy] others): made_at,
+                    and steps, a list of until_s (how far ahead it holds) and waited_s (by how many
                     seconds all others together wait longer for each CPU taken for a second)
-  guard             the replays of the last weeks: act (observe, warn, off; null where error says why
-                    it can't be read), error, verdict (in words), tried_at, failure (why that gave
+  guard             the replays of the last weeks: act (observe, warn, off; null where error says
+                    why it can't be read), error, verdict (in words), tried_at, failure (why that gave
                     no answer), against (list of partition, policy, held_back, since, why: the
                     policies that don't pay, or harm others)
   rules             the site's own rules: in_force (how many; null where they can't be read, and
@@ -321,13 +322,13 @@ fn partitions(snapshot: &Snapshot<Vec<u8>>) -> Vec<PartitionReport> {
     let report = |partition: Partition<'_>| {
         let score = snapshot.score(partition.index);
         let prices = snapshot.prices(partition.index).map(Prices::from);
-        PartitionReport { prices, ..PartitionReport::of(&partition, score.as_ref(), default == Some(partition.index)) }
+        PartitionReport::of(&partition, score.as_ref(), prices, default == Some(partition.index))
     };
     snapshot.partitions().map(report).collect()
 }
 
 impl PartitionReport {
-    fn of(partition: &Partition<'_>, score: Option<&PartitionScore>, is_default: bool) -> Self {
+    fn of(partition: &Partition<'_>, score: Option<&PartitionScore>, prices: Option<Prices>, is_default: bool) -> Self {
         let Demand { running_jobs, pending_jobs, running_cpus, pending_cpus } = partition.demand;
         Self {
             name: partition.name.to_owned(),
@@ -343,7 +344,7 @@ impl PartitionReport {
             pending_cpus,
             wait_forecasts: score.map(WaitForecasts::from),
             shared_nodes: partition.shared_nodes.len(),
-            prices: None,
+            prices,
             policy: (&partition.policy).into(),
         }
     }

@@ -278,6 +278,23 @@ fn a_deferral_for_which_others_would_wait_longer_is_left_and_told() {
 }
 
 #[test]
+fn a_size_that_past_waits_favour_is_left_and_told_where_others_would_wait_longer_for_it() {
+    // On 4 nodes in the place of 16 the job is done in 1,100 s in the place of 5,500 s, and takes
+    // 16 CPUs for 1,000 s when a CPU is dear.
+    let molding = |others, price_s: f32| {
+        let prices = [(4_000, price_s), (20_000, 0.0)].map(|(until, waited)| PriceStep { until: Seconds(until), waited });
+        let policy = Policy { others, ..enforcing() };
+        let cluster = Cluster { prices: Some(prices.to_vec()), ..cluster(past(), batch(policy)) };
+        decided(&cluster, &submission(16, mold())).molding.unwrap().map_err(|why| why.to_string())
+    };
+    assert_eq!([0.0, 0.2, 0.4].map(|price| molding(Others::Sum, price).is_ok()), [true, true, false]);
+    assert_eq!([0.0, 0.01, 0.2].map(|price| molding(Others::NotWorse, price).is_ok()), [true, true, false]);
+    assert_eq!(molding(Others::Ignore, 100.0), Ok(()));
+    let told = molding(Others::NotWorse, 0.2).unwrap_err();
+    assert!(told.starts_with("4 nodes would have it done about 1 h 13 min sooner, and others together wait about"), "{told}");
+}
+
+#[test]
 fn a_size_that_past_waits_favour_by_less_than_the_least_gain_is_passed_over() {
     // By their past waits large jobs wait so much longer than small ones, and all run for 500 s.
     let choice = |large_wait: u32, submission: &Submission<'_>| {

@@ -26,8 +26,8 @@ pub const WINDOW_ENDS: [Seconds; 7] =
 /// change with the queue as a whole and not with each job.
 pub const PRICED_EVERY: Seconds = Seconds(900);
 
-/// Which part of a partition's nodes and CPUs the small job takes. A plan with fewer jobs to a
-/// machine can't tell what is smaller from nothing.
+/// Which part of a partition's nodes and CPUs the small job takes, or as much as one job may take
+/// there. A plan with fewer jobs to a machine can't tell what is smaller from nothing.
 const PART: i64 = 32;
 
 /// The number of the small job, which comes behind all that wait with the lowest priority as well:
@@ -46,6 +46,10 @@ impl Pass<'_> {
         let (Ok(place), Some(of), true) = (u16::try_from(partition), state.partitions.get(partition), all.cpus > 0) else {
             return Vec::new();
         };
+        let most_nodes = of.most_nodes.map_or(all.nodes, i64::from);
+        let nodes = (all.nodes / PART).clamp(1, most_nodes.max(1));
+        // As much of each node as where no limit binds.
+        let asks = Resources { nodes, cpus: (all.cpus / PART).min(nodes * all.cpus / all.nodes.max(1)).max(nodes) };
         let mut begin = Seconds::ZERO;
         let price = |until: Seconds| {
             let from = std::mem::replace(&mut begin, until);
@@ -54,7 +58,7 @@ impl Pass<'_> {
             let small = PendingJob {
                 id: BEHIND_ALL,
                 partitions: vec![place],
-                asks: Resources { nodes: (all.nodes / PART).max(1), cpus: (all.cpus / PART).max(1) },
+                asks,
                 tasks: 1,
                 // Behind all that wait and before those that come.
                 priority: 1,

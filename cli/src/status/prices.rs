@@ -50,7 +50,8 @@ pub(super) fn text(lines: &mut Lines, report: &Report) {
         prices.add_row(std::iter::once(partition.name.clone()).chain(cells));
     }
     lines.table(&prices);
-    lines.plain("by how many seconds all others together wait longer for each CPU that is taken for a second, up to so far ahead");
+    lines.plain("by how many seconds all others together wait longer for each CPU that is taken for a");
+    lines.plain("second, up to so far ahead");
     if let Some(made_at) = asked.iter().filter_map(|partition| partition.prices.as_ref()).map(|prices| prices.made_at).min() {
         lines.plain(format!("worked out {}", moment_and_distance(UnixTime(made_at), report.now)));
     }

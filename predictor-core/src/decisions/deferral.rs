@@ -6,7 +6,7 @@
 //! because it is the user who waits.
 
 use super::molding::{self, Assumption, Candidate};
-use super::others::{self, Weighed};
+use super::others::{Scales, Weighed};
 use super::{DerivedInputs, HELD_BACK, LIMIT_ROUNDING, LeastGain, StartBlocker};
 use crate::forecasts::forecast::Forecaster;
 use job_types::time::{Seconds, UnixTime};
@@ -152,8 +152,8 @@ where
     if !least.is_reached(response_now, response_deferred) {
         return Err(NotDeferred::GainTooSmall { now: response_now, deferred: response_deferred, least });
     }
-    let weighed = others::weigh(context, response_now - response_deferred, now.area(context.now), then.area(context.now));
-    if !weighed.is_allowed(context.policy.others) {
+    let [area_now, area_then] = [now, &then].map(|candidate| candidate.area(context.now));
+    if let Some(weighed) = Scales::new(context).forbid(response_now - response_deferred, area_now, area_then) {
         return Err(NotDeferred::OthersWait(weighed));
     }
     Ok((Deferral { begin, response_now, response_deferred }, then))

@@ -40,7 +40,7 @@ pub use gain::gain;
 pub use gate::{Arrival, FilterState, Gate, MOST_AHEAD, NoState, Timeliness, Why, gate};
 pub use least_gain::LeastGain;
 pub use molding::{Candidate, NotMolded};
-pub use others::{CHANCE, Weighed};
+pub use others::Weighed;
 pub use reservation::{
     Begins, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Reservable, ReservationCost, STEP, TrajectoryPoint, WORTH_A_CHANGE,
     joint_reservation, latest_point, probabilities_to_ask, trajectory,

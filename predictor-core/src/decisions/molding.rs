@@ -11,7 +11,8 @@ pub use result::NotMolded;
 
 use super::choice::limit_at;
 use super::gain::gain;
-use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain, others};
+use super::others::Scales;
+use super::{DerivedInputs, LIMIT_ROUNDING, LeastGain};
 use crate::forecasts::forecast::{Forecaster, RunTimeForecast, RunTimeQuestion, RunTimeRange};
 use candidate::{Draft, NoDraft, forecast};
 use job_types::size::Size;
@@ -189,13 +190,13 @@ where
     let least = LeastGain::from(&context.policy);
     let mut best: Option<Candidate> = None;
     let mut passed_over: Option<Candidate> = None;
+    let scales = Scales::new(context);
     let mut harmful = None;
     for other in others.iter().map(scored).filter(|other| other.wait.is_some() && better(other, &written)) {
         // A size that is taken for its deadline gains no time that could be weighed.
         if submission.deadline.is_none() {
             let gain = written.response() - other.response();
-            let weighed = others::weigh(context, gain, written.area(context.now), other.area(context.now));
-            if !weighed.is_allowed(context.policy.others) {
+            if let Some(weighed) = scales.forbid(gain, written.area(context.now), other.area(context.now)) {
                 harmful.get_or_insert(NotMolded::OthersWait { count: other.count, unit, weighed });
                 continue;
             }

@@ -60,6 +60,36 @@ fn a_partition_without_nodes_has_no_prices() {
 }
 
 #[test]
+fn a_partition_that_allows_few_nodes_and_short_jobs_has_prices_as_well() {
+    // In 300 s a job comes for each of the 64 nodes, and runs for 450 s. A small job has two nodes,
+    // where one is allowed that one, and runs no longer than allowed.
+    let prices = |most_nodes, longest_limit| {
+        let mut state = cluster(64);
+        (state.partitions[0].most_nodes, state.partitions[0].longest_limit) = (most_nodes, longest_limit);
+        waited(&state.with_coming((1..=64).map(|id| PendingJob { eligible: after(-86_100), ..pending(id, 1, exactly(450)) })))
+    };
+    let [free, narrow, short] = [prices(None, None), prices(Some(1), None), prices(None, Some(Seconds(450)))];
+    // Who finds no node waits until the first of the others have ended, or until the small job has.
+    assert!((free[0] - 2.0 * 450.0 / (900.0 * 8.0)).abs() < 1e-6, "{free:?}");
+    assert!((narrow[0] - 450.0 / (900.0 * 4.0)).abs() < 1e-6, "{narrow:?}");
+    assert!((short[0] - 2.0 * 150.0 / (450.0 * 8.0)).abs() < 1e-6, "{short:?}");
+}
+
+#[test]
+fn where_jobs_get_whole_nodes_a_cpu_costs_by_what_the_small_job_takes() {
+    let prices = |whole_nodes| {
+        let mut state = cluster(4);
+        state.nodes.iter_mut().for_each(|node| node.offers.cpus = 16);
+        state.partitions[0].whole_nodes = whole_nodes;
+        let all = Resources { nodes: 4, cpus: 64 };
+        waited(&state.with_coming([PendingJob { asks: all, eligible: after(-86_100), ..pending(1, 4, exactly(3_600)) }]))
+    };
+    // A 32nd of the CPUs is two, and takes all sixteen of its node.
+    assert!((prices(false)[0] - 600.0 / (900.0 * 2.0)).abs() < 1e-6);
+    assert!((prices(true)[0] - 600.0 / (900.0 * 16.0)).abs() < 1e-6);
+}
+
+#[test]
 fn what_waits_longer_for_a_change_is_the_sum_over_all_others() {
     let mut state = cluster(4);
     state.pending = vec![pending(2, 4, exactly(200)), pending(3, 4, exactly(50))];

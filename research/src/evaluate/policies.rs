@@ -381,6 +381,7 @@ impl PolicyArguments {
                 claims: !left_out(Part::Claims),
                 least_gain: LeastGain { part: self.min_gain, time: self.min_gain_time },
                 others: self.others,
+                agreement: true,
                 ..Ablations::default()
             },
             jitter: self.jitter,

@@ -101,6 +101,8 @@ pub struct Ablations {
     pub least_gain: LeastGain,
     /// What a change may do to others.
     pub others: Others,
+    /// Prices are held against whole plans as well, which takes two plans for each submission.
+    pub agreement: bool,
     /// What follows the queue of a reservation that was given.
     pub reviewed: Reviewed,
 }
@@ -116,6 +118,7 @@ impl Default for Ablations {
             claims: true,
             least_gain: LeastGain::from(&policy),
             others: policy.others,
+            agreement: false,
             reviewed: Reviewed::default(),
         }
     }

@@ -94,8 +94,8 @@ impl PricedTime {
         if gain <= Seconds::ZERO {
             return;
         }
-        let by_plan = Weighed { gain, waited: Some((other.1 - written.1) as f64) };
-        let by_price = Weighed { gain, waited: Some(other.2 - written.2) };
+        let by_plan = Weighed { gain, waited_s: (other.1 - written.1) as f64 };
+        let by_price = Weighed { gain, waited_s: other.2 - written.2 };
         self.agreement.add(by_plan, by_price);
     }
 

@@ -123,18 +123,18 @@ impl State {
         self.first_run = is_unknown.then(|| [RunTimeRange::new(limit_s, limit_s, 1.0)]);
     }
 
-    /// Holds prices against whole plans, where there are prices.
+    /// Holds prices against whole plans, where there are prices and that is wanted.
     pub(super) fn hold_against_plan(&mut self, job: &Job, cluster: &Cluster) {
-        let Some(forecast) = self.run_times.forecast(&question(job)) else { return };
-        let run_time = point(&forecast.within(Some(job.estimate)));
-        if let Some(priced) = &mut self.priced {
+        let Some(priced) = self.priced.as_mut().filter(|_| self.parts.agreement) else { return };
+        if let Some(forecast) = self.run_times.forecast(&question(job)) {
+            let run_time = point(&forecast.within(Some(job.estimate)));
             priced.hold_against_plan(&self.run_times, cluster, job, run_time.max(Seconds(1)));
         }
     }
 
     /// How often prices and whole plans allowed the same.
     pub(super) fn agreement(&self) -> Option<Agreement> {
-        self.priced.as_ref().map(|priced| priced.agreement)
+        self.priced.as_ref().filter(|_| self.parts.agreement).map(|priced| priced.agreement)
     }
 
     /// A job is submitted, and is expected to run so long where that was decided.

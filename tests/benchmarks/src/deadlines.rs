@@ -2,10 +2,12 @@
 
 mod tables;
 
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
 use clap::Args;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluated::{EvaluatedLogs, LogArguments};
@@ -15,7 +17,8 @@ use crate::page::Page;
 /// Replay workload logs with a deadline for each job, admitted by each method, and print the tables
 /// of docs/deadlines.md on admission by probability.
 ///
-/// A log takes a minute or two. The last 10,000 jobs count, after 10,000 that are the history.
+/// A draw of a log takes a minute or two. The last 10,000 jobs count, after 10,000 that are the
+/// history.
 ///
 /// With --check the tables must have every policy, scheduler and probability, whoever admits
 /// everybody must do so, and somebody must have been refused.
@@ -23,10 +26,14 @@ use crate::page::Page;
 /// Exit status: 0 if all logs could be replayed, and --check found what it should; 1 if not; 2 for
 /// wrong usage.
 #[derive(Debug, Args)]
-#[command(override_usage = "ci/bench-deadlines [--publish] [LOG]...\n       ci/bench-deadlines --check")]
+#[command(override_usage = "ci/bench-deadlines [--draws N] [--publish] [LOG]...\n       ci/bench-deadlines --check")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     logs: LogArguments,
+
+    /// How many draws of urgencies and deadlines each log is replayed with.
+    #[arg(long, value_name = "N", default_value = "3", conflicts_with = "check")]
+    draws: NonZeroU64,
 
     /// Store the figures with the commit that is checked out, in docs/figures, and draw the tables
     /// of the page from them.
@@ -47,7 +54,7 @@ const WANTED: [f64; 3] = [0.8, 0.9, 0.95];
 /// The jobs of the small form that count, and those before them.
 const SMALL: usize = 500;
 
-/// What was found on one log, as `queuecast evaluate deadlines --admission` tells it.
+/// What was found on one log with one draw, as `queuecast evaluate deadlines --admission` tells it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Log {
     log: String,
@@ -100,10 +107,9 @@ impl Log {
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let evaluated = EvaluatedLogs::new(&arguments.logs, &LOGS, &[])?;
     let jobs = if evaluated.model.is_some() { SMALL } else { 10_000 }.to_string();
-    let mut logs = Vec::new();
-    for path in &evaluated.paths {
-        logs.push(replay(&evaluated, path, &jobs)?);
-    }
+    let draws = if evaluated.model.is_some() { 1 } else { arguments.draws.get() };
+    let draws: Vec<(&Path, u64)> = evaluated.paths.iter().flat_map(|path| (1..=draws).map(move |seed| (path.as_path(), seed))).collect();
+    let logs: Vec<Log> = draws.into_par_iter().map(|(path, seed)| replay(&evaluated, path, seed, &jobs)).collect::<anyhow::Result<_>>()?;
     for (_, table) in tables::all(&logs)? {
         println!("{table}");
     }
@@ -118,9 +124,10 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     Ok(Vec::new())
 }
 
-fn replay(evaluated: &EvaluatedLogs, log: &Path, jobs: &str) -> anyhow::Result<Log> {
+fn replay(evaluated: &EvaluatedLogs, log: &Path, seed: u64, jobs: &str) -> anyhow::Result<Log> {
     let wanted = WANTED.map(|wanted| wanted.to_string()).join(",");
-    let arguments = ["deadlines", "--admission", "--last", jobs, "--history", jobs, "--probability", &wanted];
+    let seed = seed.to_string();
+    let arguments = ["deadlines", "--admission", "--last", jobs, "--history", jobs, "--probability", &wanted, "--seed", &seed];
     let found = evaluated.figures::<Log>(&[log.to_owned()], &arguments)?.pop();
     Ok(found.with_context(|| log.display().to_string())?.rounded())
 }

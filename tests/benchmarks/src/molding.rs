@@ -1,6 +1,7 @@
 //! `ci/bench-molding`: molding and deferral in front of the scheduler, replayed.
 
 mod adoptions;
+mod least_gain;
 mod others;
 
 use std::fs;
@@ -28,7 +29,7 @@ use crate::swf;
 /// wrong usage.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "ci/bench-molding [--output DIRECTORY] [--quick] [LOG]...\n       ci/bench-molding --adoptions|--others [--draws N] [--publish] [LOG]...\n       ci/bench-molding --check"
+    override_usage = "ci/bench-molding [--output DIRECTORY] [--quick] [LOG]...\n       ci/bench-molding --adoptions|--others|--leave-one-out [--draws N] [--publish] [LOG]...\n       ci/bench-molding --check"
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -51,12 +52,18 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "check", group = "tables")]
     others: bool,
 
-    /// With --adoptions and --others: how many draws of users, of curves of speed-up and of moments
+    /// Replay the default alone, under EASY and under Slurm's schedulers and with half of the jobs
+    /// using it, with several least gains, and print for each log what the one that was chosen on
+    /// the other logs comes to. A log takes as long as with --others, for as many draws.
+    #[arg(long, conflicts_with = "check", group = "tables")]
+    leave_one_out: bool,
+
+    /// With one of the three: how many draws of users, of curves of speed-up and of moments
     /// of submission each has.
     #[arg(long, value_name = "N", default_value = "10", requires = "tables")]
     draws: NonZeroU64,
 
-    /// With --adoptions and --others: store the figures with the commit that is checked out, in
+    /// With one of the three: store the figures with the commit that is checked out, in
     /// docs/figures, and draw the tables of the page from them.
     #[arg(long, requires = "tables")]
     publish: bool,
@@ -126,6 +133,11 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
         println!("{}", others::printed(&found));
         return publish(arguments, others::PAGE, found, others::of_page);
     }
+    if arguments.leave_one_out {
+        let found = least_gain::replay(&replays.logs, draws)?;
+        println!("{}", least_gain::printed(&found));
+        return publish(arguments, least_gain::PAGE, found, least_gain::of_page);
+    }
     let (molding, deferral) = if arguments.quick { ("best", "best") } else { ("paper,best", "paper,begin-time,best") };
     for log in &replays.logs.paths {
         replays.show(log, "molding", &["molding", "--policy", molding])?;
@@ -171,6 +183,7 @@ fn check(replays: &Replays, model: &ModelLog, molding: &str, deferral: &str) -> 
     }
     adoptions::check(&adoptions::replay(&replays.logs, 1)?)?;
     others::check(&others::replay(&replays.logs, 1)?)?;
+    least_gain::check(&least_gain::replay(&replays.logs, 1)?)?;
     for (title, options) in PARTS {
         let replayed: Vec<Replay> = replays.logs.figures(&replays.logs.paths, &part(options))?;
         let changed = find(&replayed, "work-conserving", "best").map(|replay| replay.changed.all());

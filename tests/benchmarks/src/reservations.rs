@@ -3,9 +3,11 @@
 mod tables;
 
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use anyhow::ensure;
 use clap::Args;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluated::{EvaluatedLogs, LogArguments};
@@ -108,22 +110,22 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     let beginnings: Vec<&str> = WINDOWS.iter().map(|(beginning, ..)| *beginning).collect();
     let evaluated = EvaluatedLogs::new(&arguments.logs, &beginnings, &["--from", &FROM.to_string()])?;
     let probabilities = arguments.probability.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
-    let mut windows = Vec::new();
+    let mut replays = Vec::new();
     for path in &evaluated.paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let of_log: Vec<_> = WINDOWS.iter().filter(|(beginning, ..)| name.starts_with(beginning)).collect();
         let bounds = of_log.iter().map(|(_, from, to)| vec!["--from".to_owned(), from.to_string(), "--to".to_owned(), to.to_string()]);
         let bounds: Vec<Vec<String>> = if of_log.is_empty() { vec![Vec::new()] } else { bounds.collect() };
-        for bounds in &bounds {
-            for seed in 1..=arguments.seeds.get() {
-                let seed_text = seed.to_string();
-                let mut options = vec!["reservations", "--share", SHARE, "--probability", &probabilities, "--seed", &seed_text];
-                options.extend(bounds.iter().map(String::as_str));
-                let found = evaluated.figures::<Window>(std::slice::from_ref(path), &options)?;
-                windows.extend(found.into_iter().map(|window| Window { seed, ..window }.rounded()));
-            }
-        }
+        replays.extend(bounds.into_iter().flat_map(|bounds| (1..=arguments.seeds.get()).map(move |seed| (path, bounds.clone(), seed))));
     }
+    let replay = |(path, bounds, seed): (&PathBuf, Vec<String>, u64)| -> anyhow::Result<Vec<Window>> {
+        let seed_text = seed.to_string();
+        let mut options = vec!["reservations", "--share", SHARE, "--probability", &probabilities, "--seed", &seed_text];
+        options.extend(bounds.iter().map(String::as_str));
+        let found = evaluated.figures::<Window>(std::slice::from_ref(path), &options)?;
+        Ok(found.into_iter().map(|window| Window { seed, ..window }.rounded()).collect())
+    };
+    let mut windows: Vec<Window> = replays.into_par_iter().map(replay).collect::<anyhow::Result<Vec<_>>>()?.concat();
     tables::sort(&mut windows);
     println!("{}", tables::kept(&windows));
     if evaluated.model.is_some() {

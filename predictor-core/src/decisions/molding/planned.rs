@@ -1,14 +1,13 @@
 //! Molding by a plan of the queue, where the daemon has published one: [`ScalingModel`] decides.
 
 use super::super::choice::{Offer, ScalingModel, earliest, limit_at, sizes_to_try};
-use super::super::others;
+use super::super::others::Scales;
 use super::super::{DerivedInputs, LeastGain};
 use super::candidate::{Assumption, Candidate, Draft, NoDraft, forecast};
 use super::result::{Forbidden, Molding, NotMolded};
 use super::sizes::{allowed_counts, candidate_counts, resize};
 use crate::forecasts::forecast::{Forecaster, point};
 use crate::forecasts::price::Area;
-use job_types::policy::Others;
 use job_types::time::Seconds;
 
 /// Looks for a better size than the one as written by the plan of its partition. `None` where no
@@ -90,19 +89,19 @@ fn soonest<F: Forecaster>(
     let response = |offer| terms.response(run_time, as_written.cpus, offer);
     let area = |Offer { cpus, wait }| Area { start: context.now + wait, time: terms.run_time(run_time, as_written.cpus, cpus), cpus };
     let written = (response(as_written), area(as_written));
-    let weighed = |offer| others::weigh(context, written.0 - response(offer), written.1, area(offer));
+    let scales = Scales::new(context);
+    let forbidden = |offer| scales.forbid(written.0 - response(offer), written.1, area(offer));
     let best = |offers: &[(Offer, Draft)]| {
         let plain: Vec<Offer> = offers.iter().map(|(offer, _)| *offer).collect();
         terms.best(run_time, as_written, &plain)
     };
     let first = best(&offers)?;
-    if context.policy.others == Others::Ignore {
-        return offers.into_iter().nth(first).map(Ok);
-    }
-    let harmful = offers.get(first).map(|(offer, draft)| NotMolded::OthersWait { count: draft.count, unit, weighed: weighed(*offer) });
-    let allowed: Vec<(Offer, Draft)> = offers.into_iter().filter(|(offer, _)| weighed(*offer).is_allowed(context.policy.others)).collect();
+    let (offer, draft) = offers.get(first)?;
+    let Some(weighed) = forbidden(*offer) else { return offers.into_iter().nth(first).map(Ok) };
+    let harmful = NotMolded::OthersWait { count: draft.count, unit, weighed };
+    let allowed: Vec<(Offer, Draft)> = offers.into_iter().filter(|(offer, _)| forbidden(*offer).is_none()).collect();
     let place = best(&allowed);
-    Some(place.and_then(|place| allowed.into_iter().nth(place)).ok_or(harmful?))
+    Some(place.and_then(|place| allowed.into_iter().nth(place)).ok_or(harmful))
 }
 
 /// An offer, if it gains so much that the change is worth it.

@@ -1,5 +1,7 @@
 //! The tables of docs/deadlines.md on admission by probability.
 
+use std::collections::BTreeMap;
+
 use super::{LOGS, Log, Row, WANTED};
 use crate::page::{NamedTable, Stored, markdown, title};
 
@@ -25,56 +27,102 @@ pub(super) fn of_page(stored: &Stored<Log>) -> anyhow::Result<Vec<NamedTable>> {
 ///
 /// A row that is missing is named.
 pub(super) fn all(logs: &[Log]) -> anyhow::Result<Vec<NamedTable>> {
-    let mut logs: Vec<&Log> = logs.iter().collect();
-    logs.sort_by_key(|log| LOGS.iter().position(|beginning| log.log.starts_with(beginning)).unwrap_or(LOGS.len()));
+    let mut by_log: BTreeMap<(usize, &str), Vec<&Log>> = BTreeMap::new();
+    for log in logs {
+        let place = LOGS.iter().position(|beginning| log.log.starts_with(beginning)).unwrap_or(LOGS.len());
+        by_log.entry((place, &log.log)).or_default().push(log);
+    }
+    let draws: Vec<Draws<'_>> = by_log.into_iter().map(|((_, log), draws)| Draws { log, draws }).collect();
     Ok(vec![
-        ("admission easy", fulfilled(&logs, "easy")?),
-        ("admission slurm", fulfilled(&logs, "slurm")?),
-        ("admission kept", kept(&logs)?),
-        ("admission molding", molding(&logs)?),
-        ("admission shared nodes", shared_nodes(&logs)?),
+        ("admission easy", fulfilled(&draws, "easy")?),
+        ("admission slurm", fulfilled(&draws, "slurm")?),
+        ("admission kept", kept(&draws)?),
+        ("admission molding", molding(&draws)?),
+        ("admission shared nodes", shared_nodes(&draws)?),
     ])
 }
 
-/// What each method fulfils, and admission under a scheduler. What is below admitting everybody by
-/// more than is allowed is bold.
-fn fulfilled(logs: &[&Log], scheduler: &str) -> anyhow::Result<String> {
+/// All draws of one log.
+struct Draws<'a> {
+    log: &'a str,
+    draws: Vec<&'a Log>,
+}
+
+/// Which row of a draw is meant: policy, scheduler, the wanted probability, and whether users take
+/// another size.
+type RowName<'a> = (&'a str, &'a str, Option<f64>, bool);
+
+impl<'a> Draws<'a> {
+    /// A row of each draw.
+    fn rows(&self, (policy, scheduler, wanted, molding): RowName<'_>) -> anyhow::Result<Vec<&'a Row>> {
+        self.draws.iter().map(|log| log.row(policy, scheduler, wanted, molding)).collect()
+    }
+
+    /// The mean over the draws of a figure of a row.
+    fn mean(&self, row: RowName<'_>, figure: impl Fn(&Row) -> Option<f64>) -> anyhow::Result<f64> {
+        Ok(mean(&self.rows(row)?.into_iter().filter_map(figure).collect::<Vec<f64>>()))
+    }
+
+    /// How many per cent a row fulfils.
+    fn fulfilled(&self, row: RowName<'_>) -> anyhow::Result<f64> {
+        self.mean(row, |row| Some(row.fulfilled_percent))
+    }
+
+    /// By how many points a row fulfils more than another one, draw by draw.
+    fn gains(&self, row: RowName<'_>, than: RowName<'_>) -> anyhow::Result<Vec<f64>> {
+        let pairs = self.rows(row)?.into_iter().zip(self.rows(than)?);
+        Ok(pairs.map(|(row, than)| row.fulfilled_percent - than.fulfilled_percent).collect())
+    }
+}
+
+/// What each method fulfils in the mean over the draws, and admission under a scheduler with how
+/// much more that is than what admitting everybody fulfils. What is less by more than is allowed is
+/// bold.
+fn fulfilled(logs: &[Draws<'_>], scheduler: &str) -> anyhow::Result<String> {
     let mut rows = Vec::new();
     for log in logs {
-        let mut cells = vec![title(&log.log).to_owned()];
-        for (policy, scheduler) in [("edf", "in order"), ("libra", "shared nodes"), ("libra-risk", "shared nodes")] {
-            cells.push(format!("{:.1}", log.row(policy, scheduler, None, false)?.fulfilled_percent));
+        let mut cells = vec![title(log.log).to_owned()];
+        let all = ("all", scheduler, None, false);
+        for row in
+            [("edf", "in order", None, false), ("libra", "shared nodes", None, false), ("libra-risk", "shared nodes", None, false), all]
+        {
+            cells.push(format!("{:.1}", log.fulfilled(row)?));
         }
-        let all = log.row("all", scheduler, None, false)?;
-        cells.push(with_error(all));
         for wanted in WANTED {
-            let row = log.row("probability", scheduler, Some(wanted), false)?;
-            let is_missed = row.fulfilled_percent < all.fulfilled_percent - ALLOWED_LOSS;
-            cells.push(if is_missed { format!("**{}**", with_error(row)) } else { with_error(row) });
+            let row = ("probability", scheduler, Some(wanted), false);
+            let gains = log.gains(row, all)?;
+            let text = format!("{:.1}: {}", log.fulfilled(row)?, points(&gains));
+            cells.push(if mean(&gains) < -ALLOWED_LOSS { format!("**{text}**") } else { text });
         }
         rows.push(cells);
     }
     Ok(markdown(&["log", "EDF", "Libra", "LibraRisk", "all", "0.8", "0.9", "0.95"], 1, &rows))
 }
 
-/// What became of those who were admitted and refused under EASY.
-fn kept(logs: &[&Log]) -> anyhow::Result<String> {
+/// What became of those who were admitted and refused under EASY, in the mean over the draws. Where
+/// less is kept than is wanted it is bold.
+fn kept(logs: &[Draws<'_>]) -> anyhow::Result<String> {
     let headings = ["log", "P", "kept", "kept, Slurm", "refused", "refused in time", "late", "slowdown", "work"];
     let mut rows = Vec::new();
     for log in logs {
         for wanted in WANTED {
-            let row = log.row("probability", "easy", Some(wanted), false)?;
-            let under_slurm = log.row("probability", "slurm", Some(wanted), false)?;
+            let easy = ("probability", "easy", Some(wanted), false);
+            let kept = |row| -> anyhow::Result<String> {
+                let draws: Vec<f64> = log.rows(row)?.into_iter().filter_map(|row| row.kept).collect();
+                let text = with_range(&draws, |figure| format!("{figure:.3}"));
+                Ok(if mean(&draws) < wanted { format!("**{text}**") } else { text })
+            };
+            let jobs = log.draws.first().map_or(0, |log| log.jobs);
             rows.push(vec![
-                title(&log.log).to_owned(),
+                title(log.log).to_owned(),
                 wanted.to_string(),
-                kept_with_error(row),
-                kept_with_error(under_slurm),
-                (log.jobs - row.accepted.min(log.jobs)).to_string(),
-                row.refused_in_time.map_or_else(String::new, |jobs| jobs.to_string()),
-                row.late.to_string(),
-                row.mean_slowdown.map_or_else(String::new, |slowdown| format!("{slowdown:.2}")),
-                row.admitted_work.map_or_else(String::new, |part| format!("{part:.2}")),
+                kept(easy)?,
+                kept(("probability", "slurm", Some(wanted), false))?,
+                format!("{:.0}", log.mean(easy, |row| Some((jobs - row.accepted.min(jobs)) as f64))?),
+                format!("{:.0}", log.mean(easy, |row| row.refused_in_time.map(|jobs| jobs as f64))?),
+                format!("{:.0}", log.mean(easy, |row| Some(row.late as f64))?),
+                format!("{:.2}", log.mean(easy, |row| row.mean_slowdown)?),
+                format!("{:.2}", log.mean(easy, |row| row.admitted_work)?),
             ]);
         }
     }
@@ -82,44 +130,61 @@ fn kept(logs: &[&Log]) -> anyhow::Result<String> {
 }
 
 /// How many points more are fulfilled where users take a size that is offered, and how many did.
-fn molding(logs: &[&Log]) -> anyhow::Result<String> {
+fn molding(logs: &[Draws<'_>]) -> anyhow::Result<String> {
     let mut rows = Vec::new();
     for log in logs {
-        let mut cells = vec![title(&log.log).to_owned()];
+        let mut cells = vec![title(log.log).to_owned()];
         for wanted in WANTED {
-            let without = log.row("probability", "easy", Some(wanted), false)?;
-            let with = log.row("probability", "easy", Some(wanted), true)?;
-            let gain = with.fulfilled_percent - without.fulfilled_percent;
-            cells.push(format!("{gain:+.1} ({})", with.molded.unwrap_or_default()));
+            let [without, with] = [false, true].map(|molding| ("probability", "easy", Some(wanted), molding));
+            let molded = log.mean(with, |row| row.molded.map(|jobs| jobs as f64))?;
+            cells.push(format!("{}, {molded:.0}", points(&log.gains(with, without)?)));
         }
         rows.push(cells);
     }
     Ok(markdown(&["log", "0.8", "0.9", "0.95"], 1, &rows))
 }
 
-/// What is fulfilled on nodes that jobs share in time, and in brackets how many were late.
-fn shared_nodes(logs: &[&Log]) -> anyhow::Result<String> {
+/// What is fulfilled on nodes that jobs share in time, and in brackets how many were late, in the
+/// mean over the draws.
+fn shared_nodes(logs: &[Draws<'_>]) -> anyhow::Result<String> {
     let mut rows = Vec::new();
     for log in logs {
-        let mut cells = vec![title(&log.log).to_owned()];
+        let mut cells = vec![title(log.log).to_owned()];
         for policy in ["libra", "libra-risk"] {
-            cells.push(format!("{:.1}", log.row(policy, "shared nodes", None, false)?.fulfilled_percent));
+            cells.push(format!("{:.1}", log.fulfilled((policy, "shared nodes", None, false))?));
         }
         for wanted in WANTED {
-            let row = log.row("probability", "shared nodes", Some(wanted), false)?;
-            cells.push(format!("{} ({})", with_error(row), row.late));
+            let row = ("probability", "shared nodes", Some(wanted), false);
+            cells.push(format!("{:.1} ({:.0})", log.fulfilled(row)?, log.mean(row, |row| Some(row.late as f64))?));
         }
         rows.push(cells);
     }
     Ok(markdown(&["log", "Libra", "LibraRisk", "0.8", "0.9", "0.95"], 1, &rows))
 }
 
-fn with_error(row: &Row) -> String {
-    let fulfilled = row.fulfilled_percent;
-    row.fulfilled_standard_error.map_or_else(|| format!("{fulfilled:.1}"), |error| format!("{fulfilled:.1} ± {error:.1}"))
+/// The mean of points over the draws, with the least and the most.
+fn points(draws: &[f64]) -> String {
+    with_range(draws, |figure| format!("{figure:+.1}"))
 }
 
-fn kept_with_error(row: &Row) -> String {
-    let error = row.kept_standard_error.unwrap_or_default();
-    row.kept.map_or_else(|| "-".to_owned(), |kept| format!("{kept:.3} ± {error:.3}"))
+/// The mean of figures over the draws, with the least and the most where there are several.
+fn with_range(draws: &[f64], written: impl Fn(f64) -> String) -> String {
+    let (least, most) = draws.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (least.min(*one), most.max(*one)));
+    let mean = written(mean(draws));
+    if draws.len() < 2 { mean } else { format!("{mean} ({} to {})", written(least), written(most)) }
+}
+
+fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figures.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_several_draws_are_told_with_their_range() {
+        assert_eq!(points(&[-1.0, 2.0]), "+0.5 (-1.0 to +2.0)");
+        assert_eq!((points(&[-1.0]), points(&[])), ("-1.0".to_owned(), "+0.0".to_owned()));
+    }
 }
