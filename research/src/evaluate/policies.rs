@@ -16,7 +16,6 @@ use command_parts::log_file::{self, LogFileOptions, read_workload};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use job_types::policy::{Others, Policy};
 use job_types::time::Seconds;
-use predictor_core::decisions::LeastGain;
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use serde::Serialize;
@@ -379,8 +378,7 @@ impl PolicyArguments {
                 first_runs: self.first_runs,
                 plan: !left_out(Part::Plan),
                 claims: !left_out(Part::Claims),
-                least_gain: LeastGain { part: self.min_gain, time: self.min_gain_time },
-                others: self.others,
+                site: Policy { min_gain: self.min_gain, min_gain_time: self.min_gain_time, others: self.others, ..Policy::default() },
                 agreement: true,
                 ..Ablations::default()
             },

@@ -192,8 +192,10 @@ fn asked(name: &str, processors: u32, policy: &Policy) -> Option<AskedPartition>
     let policies = [asked(policy.mold, GuardedPolicy::Molding), asked(policy.defer, GuardedPolicy::Deferral)];
     let is_enforced = policy.mode == Mode::Enforce && processors > 0;
     let policies: Vec<AskedPolicy> = policies.into_iter().flatten().filter(|_| is_enforced).collect();
-    let Policy { min_gain, min_gain_time, others, .. } = *policy;
-    (!policies.is_empty()).then(|| AskedPartition { name: name.to_owned(), processors, min_gain, min_gain_time, others, policies })
+    let Policy { min_gain, min_gain_time, defer_threshold, max_defer, others, .. } = *policy;
+    let name = name.to_owned();
+    let partition = AskedPartition { name, processors, min_gain, min_gain_time, defer_threshold, max_defer, others, policies };
+    (!partition.policies.is_empty()).then_some(partition)
 }
 
 #[cfg(test)]

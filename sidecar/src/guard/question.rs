@@ -36,6 +36,9 @@ pub(crate) struct AskedPartition {
     /// The least gains of the site's policy there: the part, and the time.
     pub(crate) min_gain: f64,
     pub(crate) min_gain_time: Seconds,
+    /// What a deferral has to gain there, and how long it may be.
+    pub(crate) defer_threshold: f64,
+    pub(crate) max_defer: Seconds,
     /// What a change may do to others there.
     pub(crate) others: Others,
     pub(crate) policies: Vec<AskedPolicy>,

@@ -71,14 +71,15 @@ fn answer(question: &Question) -> Result<Answer, String> {
                 site: Policy {
                     min_gain: partition.min_gain,
                     min_gain_time: partition.min_gain_time,
+                    defer_threshold: partition.defer_threshold,
+                    max_defer: partition.max_defer,
                     others: partition.others,
                     ..Policy::default()
                 },
                 scheduler: &scheduler,
                 at: question.at,
             };
-            let replay = judge(&log, &asks).map_err(|error| format!("partition {}: {error}", partition.name))?;
-            replays.push((partition.name.clone(), asked.policy, replay));
+            replays.push((partition.name.clone(), asked.policy, judge(&log, &asks)));
         }
     }
     not_known.extend(not_known::always());

@@ -1,9 +1,8 @@
 //! Which parts of the shipped decision a replay has in force, on which cluster, and what its users
 //! ask for.
 
-use job_types::policy::{Others, Policy};
+use job_types::policy::Policy;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::LeastGain;
 use published_methods::varq::Choice;
 
 /// What a simulated cluster is like, on which the shipped decision is replayed.
@@ -97,10 +96,9 @@ pub struct Ablations {
     /// What was decided about a user's jobs since the state was published is counted for their
     /// later ones.
     pub claims: bool,
-    /// What a change has to gain.
-    pub least_gain: LeastGain,
-    /// What a change may do to others.
-    pub others: Others,
+    /// What the site wants of a change: what it has to gain, and what it may do to others. When
+    /// jobs are changed, and with which probability reservations are asked for, says the replay.
+    pub site: Policy,
     /// Prices are held against whole plans as well, which takes two plans for each submission.
     pub agreement: bool,
     /// What follows the queue of a reservation that was given.
@@ -109,15 +107,13 @@ pub struct Ablations {
 
 impl Default for Ablations {
     fn default() -> Self {
-        let policy = Policy::default();
         Self {
             growth: true,
             any_size: true,
             first_runs: false,
             plan: true,
             claims: true,
-            least_gain: LeastGain::from(&policy),
-            others: policy.others,
+            site: Policy::default(),
             agreement: false,
             reviewed: Reviewed::default(),
         }

@@ -15,8 +15,8 @@ use job_types::promise::Promise;
 use job_types::record::Record as PromiseRecord;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{
-    Admitted, Arrival, Bounds, Decision, DecisionInputs, FilterState, Gate, LeastGain, NoState, NotAdmitted, NotReserved, Placement,
-    Refusal, Submission, TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
+    Admitted, Arrival, Bounds, Decision, DecisionInputs, FilterState, Gate, NoState, NotAdmitted, NotReserved, Placement, Refusal,
+    Submission, TimeLimit, Timeliness, TrajectoryPoint, decide, gate,
 };
 use predictor_core::forecasts::forecast::{Claimed, Claims};
 use published_methods::varq::Choice;
@@ -123,10 +123,8 @@ impl Shipped {
             (true, true) => When::Asked,
             (true, false) => When::Always,
         };
-        let LeastGain { part: min_gain, time: min_gain_time } = parts.least_gain;
-        let defaults = Policy::default();
-        let success_probability = wishes.reservation.map_or(defaults.success_probability, |wish| wish.probability);
-        let policy = Policy { mode: Mode::Enforce, mold, min_gain, min_gain_time, success_probability, others: parts.others, ..defaults };
+        let success_probability = wishes.reservation.map_or(parts.site.success_probability, |wish| wish.probability);
+        let policy = Policy { mode: Mode::Enforce, mold, defer: When::Asked, success_probability, ..parts.site };
         let queues: BTreeSet<u32> = jobs.iter().map(|job| job.queue).collect();
         let site = PublishedSite { site: *site, policy, partitions: u16::try_from(queues.len()).unwrap_or(u16::MAX) };
         // With a plan, molding asks for no forecast from past waits, and learning those waits takes

@@ -3,7 +3,6 @@
 use job_types::policy::Policy;
 use job_types::text::count;
 use job_types::time::UnixTime;
-use predictor_core::decisions::LeastGain;
 
 use super::state::{Change, Draw, Finding, GuardedPolicy, Replay};
 use crate::assessment::verdict::{FEWEST_JOBS, LEAST_GAIN, LEAST_GAIN_TIME, MOST_PRICE, percent, signed_percent, time};
@@ -35,7 +34,7 @@ pub struct Question<'a> {
     pub is_unasked: bool,
     /// CPUs of the partition.
     pub processors: u32,
-    /// What the site wants a change to gain, and what that may do to others.
+    /// What the site wants of a change: what it has to gain, and what it may do to others.
     pub site: Policy,
     /// The site's own scheduler.
     pub scheduler: &'a SiteScheduler,
@@ -43,12 +42,10 @@ pub struct Question<'a> {
     pub at: UnixTime,
 }
 
-/// Replays the log of one partition.
-///
-/// # Errors
-///
-/// The jobs can't be replayed on a machine of that size.
-pub fn judge(log: &Log, question: &Question<'_>) -> Result<Replay, ExperimentError> {
+/// Replays the log of one partition. Of jobs that can't be replayed on a machine of that size
+/// nothing can be said.
+#[must_use]
+pub fn judge(log: &Log, question: &Question<'_>) -> Replay {
     let past = ReplayedPast::of(log, question.processors.max(1));
     let (jobs, _) = past.last(Most::default().molding_jobs);
     let began = log.header.unix_start_time().unwrap_or_default();
@@ -68,20 +65,28 @@ pub fn judge(log: &Log, question: &Question<'_>) -> Result<Replay, ExperimentErr
     };
     if let Some(why) = too_little(&replay) {
         replay.why = why;
-        return Ok(replay);
+        return replay;
     }
+    match draws(&past, jobs, question) {
+        Ok(draws) => {
+            (replay.finding, replay.why) = found(&draws);
+            replay.draws = draws;
+        }
+        Err(error) => replay.why = format!("its jobs can't be replayed: {error}"),
+    }
+    replay
+}
+
+/// Replays the jobs with the policy and without, once for each draw.
+fn draws(past: &ReplayedPast, jobs: &[Job], question: &Question<'_>) -> Result<Vec<Draw>, ExperimentError> {
     let features = RequestedFeatures {
         molding: question.policy == GuardedPolicy::Molding,
         deferral: question.policy == GuardedPolicy::Deferral,
         ..RequestedFeatures::default()
     };
-    let parts = Ablations {
-        any_size: !question.is_unasked,
-        least_gain: LeastGain::from(&question.site),
-        others: question.site.others,
-        ..Ablations::default()
-    };
-    for seed in 1..=DRAWS {
+    let parts = Ablations { any_size: !question.is_unasked, site: question.site, ..Ablations::default() };
+    let scheduler = |jobs: &[Job]| question.scheduler.scheduler(jobs, past.processors);
+    let each = |seed| {
         let options = experiment::Options {
             method: Method::Default(features),
             adoption: question.adoption,
@@ -92,12 +97,10 @@ pub fn judge(log: &Log, question: &Question<'_>) -> Result<Replay, ExperimentErr
             seed,
             ..experiment::Options::default()
         };
-        let scheduler = |jobs: &[Job]| question.scheduler.scheduler(jobs, past.processors);
         let compared = compare_under(&scheduler, jobs, past.processors, &options, &|_, _| ())?;
-        replay.draws.push(draw(seed, question.policy, &compared));
-    }
-    (replay.finding, replay.why) = found(&replay.draws);
-    Ok(replay)
+        Ok(draw(seed, question.policy, &compared))
+    };
+    (1..=DRAWS).map(each).collect()
 }
 
 /// Why nothing can be said of so short a past, or of so few users.
@@ -195,11 +198,11 @@ mod tests {
         users.into_iter().zip(others).map(draw).collect()
     }
 
-    /// The replays of 3,000 made-up jobs, of which half may be molded.
-    fn judged(site: Policy) -> Replay {
+    /// The replays of 3,000 made-up jobs, of which half may be changed.
+    fn judged(policy: GuardedPolicy, site: Policy) -> Replay {
         let log = lublin::workload(&lublin::Options { jobs: 3_000, processors: 64, users: 8, ..lublin::Options::default() }).unwrap();
         let question = Question {
-            policy: GuardedPolicy::Molding,
+            policy,
             adoption: 0.5,
             is_unasked: false,
             processors: 64,
@@ -207,19 +210,30 @@ mod tests {
             scheduler: &SiteScheduler::default(),
             at: UnixTime(0),
         };
-        judge(&log, &question).unwrap()
+        judge(&log, &question)
+    }
+
+    fn changed(replay: &Replay) -> u64 {
+        replay.draws.iter().map(|draw| draw.changed).sum()
     }
 
     #[test]
     fn what_the_site_weighs_is_weighed_in_the_replays() {
-        let changed = |others| judged(Policy { others, ..Policy::default() }).draws.iter().map(|draw| draw.changed).sum::<u64>();
+        let changed = |others| changed(&judged(GuardedPolicy::Molding, Policy { others, ..Policy::default() }));
         let (ignored, weighed) = (changed(Others::Ignore), changed(Others::NotWorse));
         assert!(0 < weighed && weighed < ignored, "{ignored} changes without, {weighed} with what others wait for");
     }
 
     #[test]
+    fn a_deferral_gains_in_the_replays_what_the_site_wants_of_it() {
+        let deferred = |defer_threshold| changed(&judged(GuardedPolicy::Deferral, Policy { defer_threshold, ..Policy::default() }));
+        let (most, least) = (deferred(0.0), deferred(0.9));
+        assert!(least < most, "{most} jobs are deferred where any gain is enough, {least} where nearly all of a response is wanted");
+    }
+
+    #[test]
     fn each_draw_has_a_path_of_its_own_without_the_policy() {
-        let replay = judged(Policy::default());
+        let replay = judged(GuardedPolicy::Molding, Policy::default());
         let means: Vec<f64> = replay.draws.iter().map(|draw| draw.all.mean_without_s).collect();
         assert!(means.len() == DRAWS as usize && means.windows(2).all(|pair| pair[0] != pair[1]), "{means:?} {}", replay.why);
     }

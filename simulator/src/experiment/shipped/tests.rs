@@ -2,7 +2,7 @@
 //! what becomes of reservations and deadlines.
 
 use job_types::number::QosIndex;
-use predictor_core::decisions::{Admitted, LeastGain, NotAdmitted};
+use predictor_core::decisions::{Admitted, NotAdmitted};
 use predictor_core::forecasts::forecast::QueueForecaster;
 use predictor_core::forecasts::levels::Levels;
 use predictor_core::forecasts::queue_plan::{PlannedPartition, QueuePlan};
@@ -210,7 +210,10 @@ fn molding_in_the_simulation_is_as_from_a_snapshot_of_its_state() {
         (Seconds(3_600), Ablations::default()),
         (HALF_A_MINUTE, Ablations { any_size: false, ..Ablations::default() }),
         (HALF_A_MINUTE, Ablations { growth: false, ..Ablations::default() }),
-        (HALF_A_MINUTE, Ablations { least_gain: LeastGain { part: 0.15, time: Seconds(7) }, ..Ablations::default() }),
+        (
+            HALF_A_MINUTE,
+            Ablations { site: Policy { min_gain: 0.15, min_gain_time: Seconds(7), ..Policy::default() }, ..Ablations::default() },
+        ),
     ] {
         let (changed, _) = replayed_against_snapshots(&jobs, refresh, RequestedFeatures::default(), parts);
         assert!(changed.smaller > 20, "{changed:?}");
