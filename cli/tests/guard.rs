@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use common::{Site, line, now, said};
 use job_types::time::{Seconds, UnixTime};
 use serde_json::Value;
-use simulator::guard::state::{Change, Draw, Finding, Guard, GuardedPolicy, NotKnown, PolicyStanding, Replay, Standing, Try};
+use simulator::guard::state::{Change, Draw, Finding, Guard, GuardedPolicy, NotKnown, PolicyStanding, Postponed, Replay, Standing, Try};
 
 const DAY: i64 = 86_400;
 
@@ -73,7 +73,7 @@ fn guard() -> Guard {
     ];
     let debug = Replay { adoption: 0.0, draws: Vec::new(), ..replay(3, Finding::CannotBeSaid, &[]) };
     Guard {
-        last_try: Some(Try { at: now() - Seconds(3_600), took_s: 41.5, jobs: 8_000, failure: None }),
+        last_try: Some(Try { at: now() - Seconds(3_600), took_s: 41.5, jobs: 8_000, failure: None, postponed: Vec::new() }),
         last_success: Some(now() - Seconds(3_600)),
         policies: vec![
             standing("batch", GuardedPolicy::Molding, Standing::Bad, batch),
@@ -160,6 +160,18 @@ fn the_json_report_has_the_figures_under_its_documented_keys() {
 }
 
 #[test]
+fn what_there_was_no_time_for_is_told_in_the_report() {
+    let mut guard = guard();
+    let postponed = [("batch", GuardedPolicy::Deferral), ("debug", GuardedPolicy::Molding)];
+    let postponed = postponed.map(|(partition, policy)| Postponed { partition: partition.to_owned(), policy });
+    guard.last_try.as_mut().unwrap().postponed = postponed.to_vec();
+    let site = site(&guard);
+    let said = site.run(&["report", "guard"]).output;
+    assert!(said.contains("deferral in batch, molding in debug: first in the next replay"), "{said}");
+    assert_eq!(report(&site)["last_try"]["postponed"][1]["partition"], "debug");
+}
+
+#[test]
 fn only_the_partitions_that_are_named_are_shown() {
     let said = site(&guard()).run(&["report", "guard", "--partition", "debug"]);
     assert!(said.output.contains("debug") && !said.output.contains("\nbatch"), "{}", said.output);
@@ -197,7 +209,13 @@ fn a_guard_that_is_off_shows_nothing_of_what_it_found_before() {
 
 #[test]
 fn a_failed_replay_is_told_and_doctor_warns_of_it() {
-    let failed = Try { at: now() - Seconds(60), took_s: 600.0, jobs: 0, failure: Some("it took more than 600 s of CPU".to_owned()) };
+    let failed = Try {
+        at: now() - Seconds(60),
+        took_s: 600.0,
+        jobs: 0,
+        failure: Some("it took more than 600 s of CPU".to_owned()),
+        postponed: Vec::new(),
+    };
     let site = site(&Guard { last_try: Some(failed), ..guard() });
     let said = site.run(&["report", "guard"]);
     assert!(line(&said.output, "without an answer").ends_with("it took more than 600 s of CPU"));
@@ -296,6 +314,10 @@ fn a_picture_of_nothing_is_refused_with_the_reason() {
 fn a_guard_in_whose_reach_nothing_is_enforced_says_so() {
     let said = site(&Guard { policies: Vec::new(), ..guard() }).run(&["report", "guard"]);
     assert!(said.output.starts_with("guard          judges nothing: neither molding nor deferral is enforced"), "{}", said.output);
-    let before = Guard { last_try: Some(Try { at: UnixTime(1), took_s: 0.0, jobs: 0, failure: None }), last_success: None, ..guard() };
+    let before = Guard {
+        last_try: Some(Try { at: UnixTime(1), took_s: 0.0, jobs: 0, failure: None, postponed: Vec::new() }),
+        last_success: None,
+        ..guard()
+    };
     assert!(site(&before).run(&["report", "guard"]).output.starts_with("guard          no replay has given an answer yet"));
 }

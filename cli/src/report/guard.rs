@@ -70,7 +70,9 @@ known):
   has_run         whether there are results
   interval_s, window_s
                   how often it replays, and how much of the past
-  last_try        at, took_s, jobs, failure (why it gave no answer); null before the first
+  last_try        at, took_s, jobs, failure (why it gave no answer), postponed (list of partition
+                  and policy: there was no time for them, and they come first the next time); null
+                  before the first
   last_success_at when it last gave an answer
   policies        for each: partition, policy (molding, deferral), is_bad (found not to pay, or to
                   harm others), held_back (is_bad, and the guard acts), since, why, in_a_row (how

@@ -67,13 +67,15 @@ impl Guarding {
     /// Has the past replayed where it is time for that and something is enforced.
     pub(super) fn look(&mut self, settings: &Settings, partitions: Option<&[Partition]>, record_key: PathBuf, now: UnixTime) {
         let Some(partitions) = partitions.filter(|_| self.is_due(now)) else { return };
-        let partitions: Vec<AskedPartition> = partitions
+        let mut partitions: Vec<AskedPartition> = partitions
             .iter()
             .filter_map(|partition| asked(&partition.name, partition.total_cpus, &settings.policy(&partition.name)))
             .collect();
         if partitions.is_empty() {
             return;
         }
+        // There may not be time for all.
+        partitions.sort_by_key(|partition| self.replayed_last(partition));
         let question = Question {
             at: now,
             window: Seconds(self.guard.window_s),
@@ -86,6 +88,13 @@ impl Guarding {
         if self.thread.ask(Box::new(question)) {
             tracing::debug!("the guard replays the past");
         }
+    }
+
+    /// When the policy that was replayed the longest ago in a partition was replayed; `None` where
+    /// one never was.
+    fn replayed_last(&self, partition: &AskedPartition) -> Option<UnixTime> {
+        let last = |asked: &AskedPolicy| Some(self.guard.of(&partition.name, asked.policy)?.replays.last()?.at);
+        partition.policies.iter().map(last).min().flatten()
     }
 
     /// A restart does not have the past replayed at once again: what counts is the last try. A try
@@ -102,22 +111,25 @@ impl Guarding {
         let before = self.held_back();
         let Replayed { asked_at, took, outcome } = replayed;
         let took_s = (took.as_secs_f64() * 10.0).round() / 10.0;
-        let (jobs, failure) = match outcome {
-            Ok(Answer { jobs, replays, not_known }) => {
+        let (jobs, postponed, failure) = match outcome {
+            Ok(Answer { jobs, replays, postponed, not_known }) => {
                 tracing::info!(jobs, replays = replays.len(), took_s, "the guard has replayed the past");
                 self.guard.last_success = Some(asked_at);
                 self.guard.not_known = not_known;
                 for (partition, policy, replay) in replays {
                     self.judged(partition, policy, replay);
                 }
-                (jobs, None)
+                for policy in &postponed {
+                    tracing::warn!(%policy, "the guard had no time for a replay: it comes first the next time");
+                }
+                (jobs, postponed, None)
             }
             Err(failure) => {
                 tracing::error!(failure, "the guard could not replay the past; what is held back stays so");
-                (0, Some(failure))
+                (0, Vec::new(), Some(failure))
             }
         };
-        self.guard.last_try = Some(Try { at: asked_at, took_s, jobs, failure });
+        self.guard.last_try = Some(Try { at: asked_at, took_s, jobs, failure, postponed });
         self.keep(directory);
         self.held_back() != before
     }
@@ -202,7 +214,7 @@ fn asked(name: &str, processors: u32, policy: &Policy) -> Option<AskedPartition>
 mod tests {
     use super::*;
     use crate::known::privacy::Privacy;
-    use simulator::guard::state::Finding;
+    use simulator::guard::state::{Finding, Postponed};
     use slurm_sys::client::PrivateData;
     use std::fs;
     use std::os::unix::fs::MetadataExt;
@@ -228,7 +240,9 @@ mod tests {
         let why = format!("{finding:?}");
         let (at, days, jobs, adoption, draws) = (UnixTime(at), 28.0, 5_000, 1.0, Vec::new());
         let replay = Replay { at, first: None, last: None, days, jobs, adoption, finding, why, draws };
-        let answer = Answer { jobs: 5_000, replays: vec![("batch".to_owned(), GuardedPolicy::Molding, replay)], not_known: Vec::new() };
+        let replays = vec![("batch".to_owned(), GuardedPolicy::Molding, replay)];
+        let postponed = vec![Postponed { partition: "batch".to_owned(), policy: GuardedPolicy::Deferral }];
+        let answer = Answer { jobs: 5_000, replays, postponed, not_known: Vec::new() };
         Replayed { asked_at: at, took: Duration::from_secs(3), outcome: Ok(answer) }
     }
 
@@ -267,6 +281,17 @@ mod tests {
         let last = kept.last_try.unwrap();
         assert_eq!((last.at, last.failure.as_deref()), (UnixTime(NOW + 200), Some("slurmdbd is away")));
         assert_eq!((kept.last_success, guarding.held_back().len()), (Some(UnixTime(NOW)), 1));
+    }
+
+    #[test]
+    fn what_was_replayed_the_longest_ago_comes_first_and_what_never_was_before_it() {
+        let (parent, directory) = directory();
+        let mut guarding = guarding(&parent, &directory, Act::Observe);
+        guarding.answered(replayed(NOW, Finding::Pays), &directory);
+        let partition = |mold, defer| asked("batch", 8, &Policy { mode: Mode::Enforce, mold, defer, ..Policy::default() }).unwrap();
+        assert_eq!(guarding.replayed_last(&partition(When::Asked, When::Never)), Some(UnixTime(NOW)));
+        assert_eq!(guarding.replayed_last(&partition(When::Asked, When::Asked)), None, "there was no time for deferral");
+        assert_eq!(guarding.guard().last_try.as_ref().unwrap().postponed[0].to_string(), "deferral in batch");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use job_types::policy::Others;
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
-use simulator::guard::state::{GuardedPolicy, NotKnown, Replay};
+use simulator::guard::state::{GuardedPolicy, NotKnown, Postponed, Replay};
 
 /// What is to be replayed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub(crate) struct Question {
     pub(crate) slurm_conf: PathBuf,
     /// The key of records.
     pub(crate) record_key: PathBuf,
-    /// The partitions in which something is enforced.
+    /// The partitions in which something is enforced; those that come first are replayed first.
     pub(crate) partitions: Vec<AskedPartition>,
 }
 
@@ -59,6 +59,8 @@ pub(crate) struct Answer {
     pub(crate) jobs: u64,
     /// The replays by partition and policy.
     pub(crate) replays: Vec<(String, GuardedPolicy, Replay)>,
+    /// What there was no time for.
+    pub(crate) postponed: Vec<Postponed>,
     /// What they do not know.
     pub(crate) not_known: Vec<NotKnown>,
 }

@@ -3,13 +3,15 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use job_types::policy::Policy;
 use rustix::process::{Resource, Rlimit, nice, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
 use simulator::assessment::SiteScheduler;
 use simulator::guard::judge::{self, judge};
 use simulator::guard::not_known;
-use simulator::guard::state::NotKnown;
+use simulator::guard::state::{NotKnown, Postponed};
 use slurm_conf::SlurmSettings;
 
 use super::past;
@@ -57,12 +59,18 @@ fn answer_on(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
 fn answer(question: &Question) -> Result<Answer, String> {
     let (scheduler, mut not_known) = scheduler(question);
     let (mut pasts, jobs) = past::of(question).map_err(|error| error.to_string())?;
-    let mut replays = Vec::new();
+    let (mut replays, mut postponed) = (Vec::new(), Vec::new());
+    let mut longest = Duration::ZERO;
     for partition in &question.partitions {
         let Some(past) = pasts.remove(&partition.name) else { continue };
         let adoptions: Vec<f64> = partition.policies.iter().map(|asked| past.adoption(*asked)).collect();
         let log = past.log(partition.processors);
         for (asked, adoption) in partition.policies.iter().zip(adoptions) {
+            let began = used();
+            if !may_begin(began, longest) {
+                postponed.push(Postponed { partition: partition.name.clone(), policy: asked.policy });
+                continue;
+            }
             let asks = judge::Question {
                 policy: asked.policy,
                 adoption,
@@ -80,10 +88,24 @@ fn answer(question: &Question) -> Result<Answer, String> {
                 at: question.at,
             };
             replays.push((partition.name.clone(), asked.policy, judge(&log, &asks)));
+            longest = longest.max(used().saturating_sub(began));
         }
     }
     not_known.extend(not_known::always());
-    Ok(Answer { jobs, replays, not_known })
+    Ok(Answer { jobs, replays, postponed, not_known })
+}
+
+/// Whether one more replay is likely to end in time, where so much of a processor has been used,
+/// and the longest replay so far has taken so much. What one takes is known only afterwards; most
+/// take less than a third of all time.
+fn may_begin(used: Duration, longest: Duration) -> bool {
+    let all = Duration::from_secs(MOST_CPU_SECONDS);
+    all.saturating_sub(used) >= longest.max(all / 3)
+}
+
+/// The time of a processor that this process has used.
+fn used() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
 
 /// The site's scheduler; Slurm's defaults where slurm.conf can't be read, which is said.
@@ -94,5 +116,17 @@ fn scheduler(question: &Question) -> (SiteScheduler, Vec<NotKnown>) {
             let why = format!("{} can't be read ({error}): Slurm's defaults stand for it", question.slurm_conf.display());
             (SiteScheduler::default(), vec![NotKnown { about: "the scheduler".to_owned(), why }])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_replay_is_begun_that_would_not_end_in_time() {
+        let begins = |used_s, longest_s| may_begin(Duration::from_secs(used_s), Duration::from_secs(longest_s));
+        assert_eq!([0, 400, 401, 700].map(|used_s| begins(used_s, 0)), [true, true, false, false]);
+        assert_eq!([0, 350, 351].map(|used_s| begins(used_s, 250)), [true, true, false]);
     }
 }

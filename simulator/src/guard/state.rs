@@ -1,5 +1,7 @@
 //! What the guard has found, as `guard.json` in the state directory keeps it.
 
+use std::fmt;
+
 use job_types::time::UnixTime;
 use serde::{Deserialize, Serialize};
 pub use slurm_conf::configuration::GuardAct as Act;
@@ -172,6 +174,24 @@ pub struct Try {
     pub jobs: u64,
     /// What failed; absent where nothing did.
     pub failure: Option<String>,
+    /// What there was no time for, and comes first the next time.
+    #[serde(default)]
+    pub postponed: Vec<Postponed>,
+}
+
+/// A policy in a partition for whose replay there was no time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Postponed {
+    /// The partition.
+    pub partition: String,
+    /// The policy.
+    pub policy: GuardedPolicy,
+}
+
+impl fmt::Display for Postponed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {}", self.policy.name(), self.partition)
+    }
 }
 
 /// What `guard.json` says.

@@ -17,6 +17,10 @@ pub(super) fn text(report: &Report) -> String {
         let (window, interval) = (Seconds(report.window_s), Seconds(report.interval_s));
         let at = moment_and_distance(last_try.at, report.now);
         lines.line("replayed", format!("{at}: {} jobs of the last {window}; every {interval}", count(last_try.jobs)));
+        if !last_try.postponed.is_empty() {
+            let postponed: Vec<String> = last_try.postponed.iter().map(ToString::to_string).collect();
+            lines.line("no time for", format!("{}: first in the next replay", postponed.join(", ")));
+        }
         if let Some(failure) = &last_try.failure {
             lines.line("", format!("{BAD}without an answer{BAD:#}, so that nothing was changed by it: {failure}"));
             let success = report.last_success_at.map_or_else(|| "never".to_owned(), |at| moment_and_distance(UnixTime(at), report.now));
