@@ -44,8 +44,9 @@ const ADMINISTRATORS: [(&str, &str, bool); 15] = [
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 11] = [
+const WITHOUT_COMMANDS: [&str; 12] = [
     "docs/README.md",
+    "docs/constants.md",
     "docs/design.md",
     "docs/forecasts.md",
     "docs/from-lua.md",
