@@ -105,6 +105,9 @@ impl Log {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    if arguments.publish {
+        Page::expect_committed()?;
+    }
     let evaluated = EvaluatedLogs::new(&arguments.logs, &LOGS, &[])?;
     let jobs = if evaluated.model.is_some() { SMALL } else { 10_000 }.to_string();
     let draws = if evaluated.model.is_some() { 1 } else { arguments.draws.get() };

@@ -121,6 +121,9 @@ impl Changed {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    if arguments.publish {
+        Page::expect_committed()?;
+    }
     let replays = Replays::new(&arguments.replays, "molding")?;
     let draws = arguments.draws.get();
     if arguments.adoptions {

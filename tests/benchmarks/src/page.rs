@@ -48,6 +48,15 @@ impl Page {
         serde_json::from_str(&text).with_context(|| path.display().to_string())
     }
 
+    /// Says before anything is measured that it could not be published afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Where a file of the project differs from its commit.
+    pub(crate) fn expect_committed() -> anyhow::Result<()> {
+        commit().map(drop)
+    }
+
     /// Stores figures of the present commit, and puts the tables that `draw` makes of them into the
     /// page.
     ///
@@ -56,7 +65,7 @@ impl Page {
     /// Where a file of the project differs from that commit, so that nobody could measure the same
     /// again; where the page lacks a table; or where a file can't be written.
     pub(crate) fn publish<T: Serialize>(&self, logs: Vec<T>, draw: impl Fn(&Stored<T>) -> Vec<NamedTable>) -> anyhow::Result<()> {
-        let stored = Stored { commit: self.commit()?, logs };
+        let stored = Stored { commit: commit()?, logs };
         let text = path(self.text);
         let page = fs::read_to_string(&text).with_context(|| text.display().to_string())?;
         let page = with_tables(&page, &draw(&stored)).context(self.text)?;
@@ -81,15 +90,20 @@ impl Page {
         ensure!(page == drawn, "{}: a table is longer or shorter than its figures", self.text);
         Ok(())
     }
+}
 
-    fn commit(&self) -> anyhow::Result<String> {
-        let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
-        let is_code = |line: &&str| !line.get(3..).is_some_and(|path| path.starts_with("docs/"));
-        if let Some(line) = changed.lines().find(is_code) {
-            bail!("{} is not committed: commit it first, so that the figures belong to a commit", line.get(3..).unwrap_or(line));
-        }
-        Ok(git(&["rev-parse", "--short=8", "HEAD"])?.trim().to_owned())
+/// The first eight digits of the present commit.
+///
+/// # Errors
+///
+/// Where a file of the project outside of docs/ differs from it.
+fn commit() -> anyhow::Result<String> {
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    let is_code = |line: &&str| !line.get(3..).is_some_and(|path| path.starts_with("docs/"));
+    if let Some(line) = changed.lines().find(is_code) {
+        bail!("{} is not committed: commit it first, so that the figures belong to a commit", line.get(3..).unwrap_or(line));
     }
+    Ok(git(&["rev-parse", "--short=8", "HEAD"])?.trim().to_owned())
 }
 
 fn path(name: &str) -> PathBuf {

@@ -107,6 +107,9 @@ impl Window {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Outcome {
+    if arguments.publish {
+        Page::expect_committed()?;
+    }
     let beginnings: Vec<&str> = WINDOWS.iter().map(|(beginning, ..)| *beginning).collect();
     let evaluated = EvaluatedLogs::new(&arguments.logs, &beginnings, &["--from", &FROM.to_string()])?;
     let probabilities = arguments.probability.iter().map(f64::to_string).collect::<Vec<_>>().join(",");

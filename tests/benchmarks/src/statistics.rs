@@ -12,6 +12,23 @@ pub(crate) fn quartile(figures: &[f64], number: usize) -> f64 {
     sorted(figures)[((figures.len() - 1) * number + 2) / 4]
 }
 
+/// The mean of some figures; 0 of none.
+pub(crate) fn mean(figures: &[f64]) -> f64 {
+    figures.iter().sum::<f64>() / figures.len().max(1) as f64
+}
+
+/// The least and the greatest of at least one figure.
+pub(crate) fn range(figures: &[f64]) -> (f64, f64) {
+    figures.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (least.min(*one), most.max(*one)))
+}
+
+/// The standard deviation of some figures, as of a sample.
+pub(crate) fn deviation(figures: &[f64]) -> f64 {
+    let mean = mean(figures);
+    let squares = figures.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
+    (squares / (figures.len() as f64 - 1.0).max(1.0)).sqrt()
+}
+
 fn sorted(figures: &[f64]) -> Vec<f64> {
     let mut figures = figures.to_vec();
     figures.sort_by(f64::total_cmp);
@@ -36,6 +53,12 @@ mod tests {
         assert_eq!(quartiles(&[3.0, 1.0, 2.0]), [2.0, 3.0]);
         assert_eq!(quartiles(&[1.0, 2.0, 3.0, 4.0]), [2.0, 3.0]);
         assert_eq!(quartiles(&[5.0, 4.0, 3.0, 2.0, 1.0]), [2.0, 4.0]);
+    }
+
+    #[test]
+    fn means_ranges_and_deviations_are_those_reckoned_by_hand() {
+        assert_eq!((mean(&[1.0, 2.0, 6.0]), range(&[2.0, -1.0, 6.0])), (3.0, (-1.0, 6.0)));
+        assert_eq!([&[1.0, 2.0, 3.0][..], &[4.0], &[]].map(deviation), [1.0, 0.0, 0.0]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{LOGS, Log, Row, WANTED};
 use crate::page::{NamedTable, Stored, markdown, title};
+use crate::statistics;
 
 /// How many points fewer than admitting everybody admission may fulfil.
 const ALLOWED_LOSS: f64 = 0.5;
@@ -60,7 +61,7 @@ impl<'a> Draws<'a> {
 
     /// The mean over the draws of a figure of a row.
     fn mean(&self, row: RowName<'_>, figure: impl Fn(&Row) -> Option<f64>) -> anyhow::Result<f64> {
-        Ok(mean(&self.rows(row)?.into_iter().filter_map(figure).collect::<Vec<f64>>()))
+        Ok(statistics::mean(&self.rows(row)?.into_iter().filter_map(figure).collect::<Vec<f64>>()))
     }
 
     /// How many per cent a row fulfils.
@@ -92,7 +93,7 @@ fn fulfilled(logs: &[Draws<'_>], scheduler: &str) -> anyhow::Result<String> {
             let row = ("probability", scheduler, Some(wanted), false);
             let gains = log.gains(row, all)?;
             let text = format!("{:.1}: {}", log.fulfilled(row)?, points(&gains));
-            cells.push(if mean(&gains) < -ALLOWED_LOSS { format!("**{text}**") } else { text });
+            cells.push(if statistics::mean(&gains) < -ALLOWED_LOSS { format!("**{text}**") } else { text });
         }
         rows.push(cells);
     }
@@ -110,7 +111,7 @@ fn kept(logs: &[Draws<'_>]) -> anyhow::Result<String> {
             let kept = |row| -> anyhow::Result<String> {
                 let draws: Vec<f64> = log.rows(row)?.into_iter().filter_map(|row| row.kept).collect();
                 let text = with_range(&draws, |figure| format!("{figure:.3}"));
-                Ok(if mean(&draws) < wanted { format!("**{text}**") } else { text })
+                Ok(if statistics::mean(&draws) < wanted { format!("**{text}**") } else { text })
             };
             let jobs = log.draws.first().map_or(0, |log| log.jobs);
             rows.push(vec![
@@ -169,13 +170,9 @@ fn points(draws: &[f64]) -> String {
 
 /// The mean of figures over the draws, with the least and the most where there are several.
 fn with_range(draws: &[f64], written: impl Fn(f64) -> String) -> String {
-    let (least, most) = draws.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (least.min(*one), most.max(*one)));
-    let mean = written(mean(draws));
+    let mean = written(statistics::mean(draws));
+    let (least, most) = statistics::range(draws);
     if draws.len() < 2 { mean } else { format!("{mean} ({} to {})", written(least), written(most)) }
-}
-
-fn mean(figures: &[f64]) -> f64 {
-    figures.iter().sum::<f64>() / figures.len().max(1) as f64
 }
 
 #[cfg(test)]

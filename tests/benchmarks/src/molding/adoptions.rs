@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::evaluated::EvaluatedLogs;
 use crate::log::EVALUATED;
 use crate::page::{NamedTable, Page, Stored, markdown, title};
+use crate::statistics;
 
 pub(super) const PAGE: Page = Page { text: "docs/molding.md", figures: "docs/figures/molding.json" };
 
@@ -136,14 +137,12 @@ fn chance(draws: &[Draw]) -> String {
 /// The standard deviation of figures and the distance of the least from the greatest, in per cent
 /// of their mean.
 fn spread(figures: &[f64]) -> String {
-    let count = figures.len() as f64;
-    let mean = figures.iter().sum::<f64>() / count;
+    let mean = statistics::mean(figures);
     if figures.is_empty() || mean <= 0.0 {
         return "-".to_owned();
     }
-    let variance = figures.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-    let (least, most) = figures.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (least.min(*one), most.max(*one)));
-    format!("{:.1} ({:.1})", 100.0 * variance.sqrt() / mean, 100.0 * (most - least) / mean)
+    let (least, most) = statistics::range(figures);
+    format!("{:.1} ({:.1})", 100.0 * statistics::deviation(figures) / mean, 100.0 * (most - least) / mean)
 }
 
 /// The place of a log in the tables.
@@ -188,15 +187,12 @@ fn change(from: f64, to: f64) -> Option<f64> {
 
 /// The mean over the draws, with the least and the greatest.
 pub(super) fn cell(changes: &[f64]) -> String {
-    let count = changes.len() as f64;
     if changes.is_empty() {
         return "-".to_owned();
     }
-    let mean = changes.iter().sum::<f64>() / count;
-    let (least, most) = changes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| (least.min(*one), most.max(*one)));
-    let variance = changes.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let (mean, (least, most)) = (statistics::mean(changes), statistics::range(changes));
     let text = format!("{mean:+.1} ({least:+.1} to {most:+.1})");
-    if mean - 2.0 * (variance / count).sqrt() > 0.0 { format!("**{text}**") } else { text }
+    if mean - 2.0 * statistics::deviation(changes) / (changes.len() as f64).sqrt() > 0.0 { format!("**{text}**") } else { text }
 }
 
 /// Checks that every draw is there, and that as many don't use it as were left out.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::adoptions::{Draw, JITTER, SCHEDULERS, cell, place};
 use crate::evaluated::EvaluatedLogs;
 use crate::page::{NamedTable, Page, Stored, markdown, title};
+use crate::statistics;
 
 pub(super) const PAGE: Page = Page { text: "docs/molding.md", figures: "docs/figures/molding-least-gain.json" };
 
@@ -90,8 +91,7 @@ pub(super) fn printed(found: &[Tried]) -> String {
 /// over schedulers and draws.
 fn mean_of_all(found: &[Tried], log: &str, percent: u32) -> f64 {
     let of = found.iter().filter(|tried| tried.draw.log == log && tried.least_gain_percent == percent);
-    let changes: Vec<f64> = of.filter_map(|tried| tried.draw.of_all()).collect();
-    changes.iter().sum::<f64>() / changes.len().max(1) as f64
+    statistics::mean(&of.filter_map(|tried| tried.draw.of_all()).collect::<Vec<f64>>())
 }
 
 /// For each log the place of the value that is least in the mean over all other logs; `None` where
@@ -131,11 +131,19 @@ pub(super) fn check(found: &[Tried]) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use job_types::policy::Policy;
+
     use super::*;
 
     #[test]
     fn the_table_of_the_page_is_that_of_the_stored_figures() {
         PAGE.compare::<Tried>(of_page).unwrap();
+    }
+
+    #[test]
+    fn the_default_of_the_table_is_that_of_the_setting() {
+        assert_eq!(Policy::default().min_gain, f64::from(DEFAULT_PERCENT) / 100.0);
+        assert!(TRIED_PERCENT.contains(&DEFAULT_PERCENT));
     }
 
     #[test]
