@@ -484,7 +484,9 @@ where
         let wanted = asked.success_probability.unwrap_or(SuccessProbability::AtLeast(policy.success_probability));
         let at_size = |candidate: &Option<Candidate>, tell_earliest| {
             let (size, limit) = candidate.as_ref().map_or((size, limit), |candidate| (candidate.size, candidate.limit));
-            reservation::reserve(&context, size, limit, reserved, wanted, tell_earliest)
+            let given = reservation::reserve(&context, size, limit, reserved, wanted, tell_earliest)?;
+            let forbidden = candidate.as_ref().and_then(|candidate| reservation::forbid(&context, &given, candidate));
+            forbidden.map_or(Ok(given), |weighed| Err(NotReserved::OthersWait(weighed)))
         };
         let is_molded = matches!(molding, Some(Ok(())));
         let mut reservation = at_size(&decided, !is_molded);

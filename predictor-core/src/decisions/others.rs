@@ -61,11 +61,17 @@ impl<'a> Scales<'a> {
         Self { others, prices }
     }
 
+    /// Whether the site asks, and something says what the machine's time costs.
+    pub(super) fn are_asked(&self) -> bool {
+        self.prices.is_some()
+    }
+
     /// Why the site forbids a change by which a job that would take an area takes another one;
-    /// `None` where it does not. What is not known forbids nothing.
+    /// `None` where it does not. What is not known forbids nothing, and neither does what makes
+    /// nobody wait longer.
     pub(super) fn forbid(&self, gain: Seconds, written: Area, other: Area) -> Option<Weighed> {
         let weighed = Weighed::new(self.prices.as_ref()?, gain, written, other);
-        (!weighed.is_allowed(self.others)).then_some(weighed)
+        (weighed.waited_s > 0.0 && !weighed.is_allowed(self.others)).then_some(weighed)
     }
 }
 

@@ -16,6 +16,7 @@ use command_parts::duration::between;
 use command_parts::failure::Failure;
 use command_parts::log_file::{self, read_log};
 use indicatif::{MultiProgress, ProgressDrawTarget};
+use job_types::policy::{Others, Policy};
 use job_types::time::Seconds;
 use predictor_core::decisions::deadline_methods::SparePower;
 use rayon::ThreadPool;
@@ -109,6 +110,17 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DURATION", default_value = "30s", requires = "admission", value_parser = between::<0, OLDEST_STATE>)]
     refresh: Seconds,
 
+    /// With --admission: what an admitted job may do to others, as the setting of that name:
+    /// "ignore", "sum" or "not worse".
+    #[arg(long, value_name = "RULE", default_value = Policy::default().others.as_str(), requires = "admission", value_parser = evaluation::others)]
+    others: Others,
+
+    /// With --admission: replay each probability once more with the jobs that are not likely enough
+    /// to be in time running as others do, and hold what was forecast for them against what
+    /// happened, beside the jobs that are admitted.
+    #[arg(long, requires = "admission")]
+    shadow: bool,
+
     #[command(flatten)]
     common: CommonArguments,
 }
@@ -178,6 +190,8 @@ Examples:
       with each job held to its share
   queuecast evaluate deadlines SDSC-SP2-1998-4.2-cln.swf.gz --admission --last 20000
       admission by probability, under EASY and Slurm's schedulers, beside EDF, Libra and LibraRisk
+  queuecast evaluate deadlines LOG --admission --probability 0.8 --shadow
+      whether the forecasts hold, for the jobs that are refused as well
   queuecast evaluate deadlines LOG --format json | jq '.statements[] | select(.holds | not)'
 
 Keys of --format json (one object for one LOG, for more {\"logs\": [...]}):
@@ -200,7 +214,10 @@ With --admission instead of points and statements:
                      fulfilled_percent (of completing, the jobs that came to their own end by the
                      log), completing, mean_slowdown, accepted, late, withdrawn (failed or was
                      cancelled before its deadline: it counts for nobody), fulfilled_standard_error,
-                     kept, kept_standard_error, refused_in_time, molded, admitted_work";
+                     kept, kept_standard_error, refused_in_time, molded, admitted_work
+  calibration        with --shadow, a list of scheduler, wanted, and groups of jobs: all, and the lists
+                     by_forecast, by_queue and by_size, of name, admitted and refused, each with jobs
+                     that were kept or missed, forecast (the mean probability) and kept (the part)";
 
 fn deviation(text: &str) -> Result<f64, String> {
     let deviation = text.parse().ok().filter(|deviation| (0.0..=1.0).contains(deviation));

@@ -78,7 +78,7 @@ pub(super) struct PolicyArguments {
 
     /// What a change by the default may do to others, as the setting of that name: "ignore", "sum"
     /// or "not worse".
-    #[arg(long, value_name = "RULE", default_value = Policy::default().others.as_str(), value_parser = others)]
+    #[arg(long, value_name = "RULE", default_value = Policy::default().others.as_str(), value_parser = run::others)]
     others: Others,
 
     /// Submit each job up to so much later, drawn job by job with --seed, with the policy and
@@ -173,12 +173,6 @@ fn part(text: &str) -> Result<f64, String> {
 fn least_part(text: &str) -> Result<f64, String> {
     let part: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (0.0..=0.999).contains(&part) { Ok(part) } else { Err("it lies between 0 and 0.999".to_owned()) }
-}
-
-fn others(text: &str) -> Result<Others, String> {
-    let known = || Others::ALL.iter().map(|others| others.as_str());
-    let named = Others::ALL.iter().find(|others| others.as_str() == text);
-    named.copied().ok_or_else(|| format!("it is one of {}", known().collect::<Vec<_>>().join(", ")))
 }
 
 /// A policy by the name that it has on the command line.

@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 use command_parts::duration::between;
 use command_parts::failure::Failure;
 use command_parts::log_file::LogFileOptions;
+use job_types::policy::{Others, Policy};
 use job_types::time::Seconds;
 use serde::Serialize;
 use simulator::experiment::{
@@ -28,7 +29,7 @@ use slurm_conf::duration::{DAY_SECONDS, MINUTE_SECONDS};
 use self::published::Published;
 use self::queue::Queue;
 use super::policies::{OLDEST_STATE, ReplayedJobs, ReplayedLog, USUAL_FIRST_JOB};
-use super::run::{CellProgress, CommonArguments, OfLogs, first_job, least_first_job};
+use super::run::{self, CellProgress, CommonArguments, OfLogs, first_job, least_first_job};
 
 /// The farthest that the times which are asked for can lie apart, in seconds.
 const MOST_APART: i64 = 365 * DAY_SECONDS;
@@ -130,6 +131,11 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Follow::All)]
     follow: Follow,
 
+    /// What a reservation may do to others, as the setting of that name: "ignore", "sum" or "not
+    /// worse".
+    #[arg(long, value_name = "RULE", default_value = Policy::default().others.as_str(), value_parser = run::others)]
+    others: Others,
+
     #[command(flatten)]
     common: CommonArguments,
 }
@@ -229,6 +235,7 @@ Keys of --format json (one object for one LOG, one share and one probability; fo
   from, to           which jobs may ask
   method, point, share, probability, every_s, refresh_s, follow
                      how; share is null with --own-jobs
+  policy_others      the rule of --others
   requested, accepted, kept
                      reservations that were asked for, that were given, and of these those whose job
                      had its nodes by the reserved time
@@ -241,7 +248,7 @@ Keys of --format json (one object for one LOG, one share and one probability; fo
                      for, and the second over the first (table 3)
   refused            why: unlikely (the probability was not to be had), beyond_limit (the padded time
                      limit would be longer than any of the log's), no_waits (nothing was known of
-                     waits yet), other
+                     waits yet), others_wait (they would wait longer than --others allows), other
   by_size, by_time_ahead
                      lists of class, and the figures from requested to cost_ratio; sizes in processors,
                      times from the submission to the reserved time
@@ -295,6 +302,7 @@ struct ReservationReport {
     every_s: i64,
     refresh_s: i64,
     follow: Follow,
+    policy_others: Others,
     #[serde(flatten)]
     found: ReservationOutcome,
     published: Option<Published>,
@@ -394,6 +402,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> an
         to: arguments.to.map_or(jobs.len(), NonZeroUsize::get),
         refresh: arguments.refresh,
         reviewed: arguments.follow.reviewed(),
+        others: arguments.others,
         seed: arguments.common.seed,
     };
     Ok(ReservationReport {
@@ -406,6 +415,7 @@ fn report(arguments: &Arguments, cell: &Cell<'_>, progress: &CellProgress) -> an
         every_s: arguments.every.0,
         refresh_s: arguments.refresh.0,
         follow: arguments.follow,
+        policy_others: arguments.others,
         found: reservations(jobs, processors, &options, &|done, all| progress.show(done, all))?,
         published: match share {
             Some(share) => replayed.is_published().then(|| Published::of_share(share, probability)).flatten(),

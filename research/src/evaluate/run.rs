@@ -13,6 +13,7 @@ use command_parts::log_file::{self, LogFileOptions};
 use command_parts::output::{self, FormatArguments};
 use command_parts::plot;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use job_types::policy::Others;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
@@ -239,6 +240,13 @@ pub fn bar(bars: &MultiProgress, name: &str) -> ProgressBar {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_prefix(name.to_owned());
     bar
+}
+
+/// A rule for what a change may do to others, as the setting has it.
+pub(super) fn others(text: &str) -> Result<Others, String> {
+    let known = || Others::ALL.iter().map(|others| others.as_str());
+    let named = Others::ALL.iter().find(|others| others.as_str() == text);
+    named.copied().ok_or_else(|| format!("it is one of {}", known().collect::<Vec<_>>().join(", ")))
 }
 
 #[cfg(test)]

@@ -6,12 +6,18 @@
 //! Slurm does with jobs that have a deadline; one that runs then runs on. Without admission every
 //! job comes into the queue, and what is taken back is the same.
 
+mod calibration;
+
 use std::collections::HashMap;
 
 use job_types::job::Ending;
+use job_types::policy::Others;
 use job_types::promise::PromiseState;
 use job_types::time::{Seconds, UnixTime};
+use predictor_core::decisions::{Admitted, NotAdmitted};
 
+use self::calibration::Forecasted;
+pub use self::calibration::{Calibration, CalibrationGroup, Held};
 use super::deadline_state::deadline_state;
 use super::parts::Site;
 use super::progress::Shown;
@@ -40,6 +46,11 @@ pub struct AdmissionOptions {
     pub backfill: AdmissionBackfill,
     /// Whether users take another size where that is offered in the place of a refusal.
     pub molding: bool,
+    /// What admission may do to those who wait.
+    pub others: Others,
+    /// Whether jobs that would be refused run as others do, so that what was forecast for them is
+    /// held against what happens.
+    pub in_shadow: bool,
     /// First job that counts, from 1; those before it are admitted or refused as well, and are the
     /// history.
     pub from: usize,
@@ -52,7 +63,16 @@ pub struct AdmissionOptions {
 impl Default for AdmissionOptions {
     /// A probability of 0.9 under EASY, with all jobs.
     fn default() -> Self {
-        Self { wanted: Some(0.9), backfill: AdmissionBackfill::Easy, molding: false, from: 1, refresh: Seconds(30), seed: 1 }
+        Self {
+            wanted: Some(0.9),
+            backfill: AdmissionBackfill::Easy,
+            molding: false,
+            others: Others::Ignore,
+            in_shadow: false,
+            from: 1,
+            refresh: Seconds(30),
+            seed: 1,
+        }
     }
 }
 
@@ -103,6 +123,8 @@ pub struct AdmissionOutcome {
     pub molded: usize,
     /// The processor time of the admitted jobs, over that of the submitted ones.
     pub admitted_work: f64,
+    /// What was forecast held against what happened, where refused jobs ran in shadow.
+    pub calibration: Option<Calibration>,
     /// What became of each job.
     #[serde(skip)]
     pub fates: Vec<Admission>,
@@ -147,6 +169,7 @@ pub fn admissions(
     };
     let scheduler = Scheduler { order: Box::new(ByDeadline(by_number)), backfill, estimates: Box::new(Requested) };
     let machine = Machine::new(processors);
+    let mut forecasts: Vec<Option<(f64, bool)>> = Vec::new();
     let (records, is_admitted, endings): (Vec<Record>, Vec<bool>, Vec<Ending>) = match options.wanted {
         None => {
             let mut policy = Shown::new(AsSubmitted, jobs.len(), progress);
@@ -155,16 +178,24 @@ pub fn admissions(
         }
         Some(wanted) => {
             let site = Site { processors, longest_limit: jobs.iter().map(|job| job.estimate).max(), refresh: options.refresh };
-            let shipped = Shipped::admitting(&jobs, &site, deadlines.to_vec(), wanted, options.molding, options.seed);
+            let shipped = Shipped::admitting(&jobs, &site, deadlines.to_vec(), wanted, options);
             let run_times = MoldedRunTimes::Computation(speed_ups(&jobs, SpeedUpModel::default(), options.seed));
             let all = 0..jobs.len() as JobIndex;
             let policy = ExperimentPolicy::new(shipped, run_times, all, vec![true; jobs.len()], None);
             let mut policy = Shown::new(policy, jobs.len(), progress);
             let records = replay(&jobs, deadlines, &machine, scheduler, &mut policy)?;
             let answers = policy.policy().decider().admissions();
+            let each = || 0..jobs.len() as JobIndex;
+            if options.in_shadow {
+                forecasts = each().map(|job| answers.get(&job).and_then(forecast)).collect();
+            }
             // What could not be decided about yet went on as it was written, without a promise.
-            let is_admitted = |job: JobIndex| matches!(answers.get(&job), Some(Ok(_)));
-            let is_admitted = (0..jobs.len() as JobIndex).map(is_admitted).collect();
+            let is_admitted = |job: JobIndex| match answers.get(&job) {
+                Some(Ok(_)) => true,
+                Some(Err(NotAdmitted::Unlikely { .. })) => options.in_shadow,
+                _ => false,
+            };
+            let is_admitted = each().map(is_admitted).collect();
             let endings = (0..).zip(&jobs).map(|(index, job)| policy.policy().ending(index, job)).collect();
             (records, is_admitted, endings)
         }
@@ -181,7 +212,31 @@ pub fn admissions(
     };
     let of_jobs = records.iter().zip(&endings).zip(deadlines.iter().zip(&is_admitted));
     let fates: Vec<Admission> = of_jobs.map(fate).skip(first).collect();
-    Ok(AdmissionOutcome::of(fates, &jobs[first..], &records[first..]))
+    let mut outcome = AdmissionOutcome::of(fates, &jobs[first..], &records[first..]);
+    if options.in_shadow {
+        let of_jobs = forecasts.iter().zip(&jobs).skip(first).zip(&outcome.fates);
+        let forecasted = |((forecast, job), fate): ((&Option<(f64, bool)>, &Job), &Admission)| {
+            let (probability, is_refused) = (*forecast)?;
+            let is_kept = match fate {
+                Admission::Kept => true,
+                Admission::Missed => false,
+                Admission::Refused | Admission::Withdrawn => return None,
+            };
+            Some(Forecasted { probability, is_refused, is_kept, queue: job.queue, processors: job.processors })
+        };
+        let held: Vec<Forecasted> = of_jobs.filter_map(forecasted).collect();
+        outcome.calibration = Some(Calibration::of(&held));
+    }
+    Ok(outcome)
+}
+
+/// The probability that a rule forecast for a job, and whether it refuses the job for it.
+fn forecast(answer: &Result<Admitted, NotAdmitted>) -> Option<(f64, bool)> {
+    match answer {
+        Ok(admitted) => Some((admitted.probability?, false)),
+        Err(NotAdmitted::Unlikely { probability, .. }) => Some((*probability, true)),
+        Err(_) => None,
+    }
 }
 
 /// Goes through a replay in which jobs that still wait at their deadlines are taken back.
@@ -244,6 +299,7 @@ impl AdmissionOutcome {
             mean_slowdown: (fulfilled > 0).then(|| slowdowns / fulfilled as f64),
             molded,
             admitted_work: if all_work > 0.0 { admitted_work / all_work } else { 0.0 },
+            calibration: None,
             fates,
         }
     }

@@ -38,7 +38,7 @@ mod waits;
 pub use computations::{SpeedUpModel, speed_ups};
 pub(crate) use deadline_state::deadline_state;
 pub(crate) use deadlines::ratio_error;
-pub use deadlines::{Admission, AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
+pub use deadlines::{Admission, AdmissionBackfill, AdmissionOptions, AdmissionOutcome, Calibration, CalibrationGroup, Held, admissions};
 pub use deferral::{Counted, Deferral, Hold};
 pub use learning::waits::qbets::Classes as VarqClasses;
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod varq;
 
 use std::collections::BTreeSet;
 
+use job_types::policy::{Others as OthersRule, Policy};
 use job_types::time::{Seconds, UnixTime};
 use learning::waits::qbets::Classes;
 use predictor_core::decisions::NotReserved;
@@ -55,6 +56,7 @@ enum Refusal {
     Crowded,
     BeyondLimit,
     NoWaits,
+    OthersWait,
     Other,
 }
 
@@ -65,6 +67,7 @@ impl From<&NotReserved> for Refusal {
             NotReserved::Crowded { .. } => Self::Crowded,
             NotReserved::BeyondLimit { .. } => Self::BeyondLimit,
             NotReserved::NoWaits => Self::NoWaits,
+            NotReserved::OthersWait(_) => Self::OthersWait,
             _ => Self::Other,
         }
     }
@@ -135,6 +138,8 @@ pub struct ReservationOptions {
     pub refresh: Seconds,
     /// What follows the queue of a reservation that was given.
     pub reviewed: Reviewed,
+    /// What a reservation may do to those who wait.
+    pub others: OthersRule,
     /// Seed of all that is random.
     pub seed: u64,
 }
@@ -153,6 +158,7 @@ impl Default for ReservationOptions {
             to: usize::MAX,
             refresh: Seconds(30),
             reviewed: Reviewed::default(),
+            others: OthersRule::Ignore,
             seed: 1,
         }
     }
@@ -169,6 +175,8 @@ pub struct Refusals {
     pub beyond_limit: usize,
     /// Nothing was known of waits yet.
     pub no_waits: usize,
+    /// Others would have waited longer than was allowed.
+    pub others_wait: usize,
     /// Any other reason.
     pub other: usize,
 }
@@ -180,6 +188,7 @@ impl Refusals {
             Refusal::Crowded => self.crowded += 1,
             Refusal::BeyondLimit => self.beyond_limit += 1,
             Refusal::NoWaits => self.no_waits += 1,
+            Refusal::OthersWait => self.others_wait += 1,
             Refusal::Other => self.other += 1,
         }
     }
@@ -187,7 +196,7 @@ impl Refusals {
     /// Returns the number of all refusals.
     #[must_use]
     pub fn all(&self) -> usize {
-        self.unlikely + self.crowded + self.beyond_limit + self.no_waits + self.other
+        self.unlikely + self.crowded + self.beyond_limit + self.no_waits + self.others_wait + self.other
     }
 }
 
@@ -281,7 +290,8 @@ pub fn reservations(
     let longest = jobs.iter().map(|job| job.estimate).max();
     let site = Site { processors, longest_limit: longest, refresh: options.refresh };
     let wishes = RequestedFeatures { molding: false, reservation: Some(options.wish), ..RequestedFeatures::default() };
-    let parts = Ablations { reviewed: options.reviewed, ..Ablations::default() };
+    let site_policy = Policy { others: options.others, ..Policy::default() };
+    let parts = Ablations { reviewed: options.reviewed, site: site_policy, ..Ablations::default() };
     let decider: Box<dyn Answers> = match options.method {
         ReservationMethod::Shipped => Box::new(Shipped::new(&replayed, &site, wishes, parts, options.seed)),
         ReservationMethod::Varq(classes) => Box::new(VarqDecider::new(options.wish, classes, options.reviewed.begin, longest)),

@@ -23,6 +23,7 @@ use published_methods::varq::Choice;
 
 use super::Decider;
 use super::NEVER;
+use super::deadlines::AdmissionOptions;
 use super::given::GivenReservations;
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
 use super::parts::{Ablations, RequestedFeatures, Site};
@@ -108,6 +109,8 @@ pub struct Shipped {
     deadline_forecasts: Vec<DeadlineForecast>,
     /// The deadline of each job, if jobs are admitted with deadlines.
     deadlines: Vec<UnixTime>,
+    /// Whether jobs that are not likely enough to be in time run as others do.
+    is_in_shadow: bool,
     /// The answers to the jobs with deadlines.
     admissions: BTreeMap<JobIndex, Result<Admitted, NotAdmitted>>,
     /// The number of jobs that were refused.
@@ -144,6 +147,7 @@ impl Shipped {
             asked_reservations: Vec::new(),
             deadline_forecasts: Vec::new(),
             deadlines: Vec::new(),
+            is_in_shadow: false,
             admissions: BTreeMap::new(),
             refused: 0,
         }
@@ -152,15 +156,32 @@ impl Shipped {
     /// Creates the policy for a workload in which each job has a deadline and is admitted with the
     /// probability `wanted` or refused.
     #[must_use]
-    pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, wanted: f64, molding: bool, seed: u64) -> Self {
-        let wishes = RequestedFeatures { molding, ..RequestedFeatures::default() };
-        let mut shipped = Self::new(jobs, site, wishes, Ablations::default(), seed);
+    pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, wanted: f64, options: &AdmissionOptions) -> Self {
+        let wishes = RequestedFeatures { molding: options.molding, ..RequestedFeatures::default() };
+        let parts = Ablations { site: Policy { others: options.others, ..Policy::default() }, ..Ablations::default() };
+        let mut shipped = Self::new(jobs, site, wishes, parts, options.seed);
         shipped.site.policy = Policy { admission: Admission::Probability, deadline_probability: wanted, ..shipped.site.policy };
         let waits = None;
         shipped.state = State::new(jobs.len(), shipped.site, shipped.parts, waits);
         shipped.state.admits();
         shipped.deadlines = deadlines;
+        shipped.is_in_shadow = options.in_shadow;
         shipped
+    }
+
+    /// What is promised to a job: where refused jobs run as others do, its forecast probability as
+    /// well.
+    fn promised(&self, index: JobIndex, answer: Result<Admitted, NotAdmitted>) -> Result<Admitted, NotAdmitted> {
+        match (answer, self.deadlines.get(index as usize)) {
+            (Err(NotAdmitted::Unlikely { probability, .. }), Some(deadline)) if self.is_in_shadow => Ok(Admitted {
+                by: Admission::Probability,
+                deadline: *deadline,
+                probability: Some(probability),
+                wanted: Some(self.site.policy.deadline_probability),
+                begin: None,
+            }),
+            (answer, _) => answer,
+        }
     }
 
     /// What was answered to the jobs that asked to be admitted with their deadlines.
@@ -344,7 +365,7 @@ impl Decider for Shipped {
         if let Some(admission) = decision.as_ref().and_then(|decision| decision.admission) {
             self.admissions.insert(index, admission);
             let job = self.in_partition(asked);
-            match admission {
+            match self.promised(index, admission) {
                 Ok(admitted) => self.expected = self.state.admitted(index, &job, admitted, now).map(|expected| (index, expected)),
                 Err(_) => {
                     // It is refused, and never comes into the queue.
@@ -363,7 +384,7 @@ impl Decider for Shipped {
     }
 
     fn passed(&mut self, index: JobIndex, _asked: &Job, submitted: &Submitted, cluster: &Cluster) {
-        if matches!(self.admissions.get(&index), Some(Err(_))) {
+        if self.admissions.get(&index).is_some_and(|answer| self.promised(index, *answer).is_err()) {
             return;
         }
         let expected = self.expected.take().filter(|(of, _)| *of == index).map(|(_, expected)| expected);

@@ -5,8 +5,10 @@ mod at_once;
 mod beside;
 mod cost;
 mod joint;
+mod others;
 mod trajectory;
 
+use super::others::Weighed;
 use super::{Bound, DerivedInputs, LIMIT_ROUNDING, Limit, Reservation, StartBlocker};
 use crate::decisions::site::Partition;
 use crate::decisions::slurm_reservations::SlurmReservation;
@@ -20,6 +22,7 @@ use at_once::at_once;
 pub use beside::WORTH_A_CHANGE;
 pub use cost::ReservationCost;
 pub use joint::{JointOption, JointReservation, joint_reservation, probabilities_to_ask};
+pub(super) use others::forbid;
 pub use trajectory::{Begins, Reservable, STEP, TrajectoryPoint, latest_point, trajectory};
 
 /// Longest time ahead for which reservations are given.
@@ -78,6 +81,8 @@ pub enum NotReserved {
         /// A later time, as for [`NotReserved::Unlikely`].
         later: Option<UnixTime>,
     },
+    /// Others would wait longer for it than the site allows.
+    OthersWait(Weighed),
     /// The site gives none in this partition.
     NotOffered,
     /// Nothing is known of waits here.
@@ -127,6 +132,7 @@ impl fmt::Display for NotReserved {
             NotReserved::Crowded { part, .. } => {
                 write!(f, "with it reservations would take {:.0} % of the CPUs at that time", 100.0 * part)
             }
+            NotReserved::OthersWait(weighed) => write!(f, "the reservation {weighed}"),
             NotReserved::NotOffered => f.write_str("this partition offers no virtual reservations"),
             NotReserved::NoWaits => f.write_str("no past waits are known for this partition"),
             NotReserved::Unlikely { best, wanted, asked, .. } => {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use comfy_table::Table;
 use command_parts::log_file::{self, LogFileOptions, read_workload};
 use command_parts::output::{Lines, count};
 use indicatif::{MultiProgress, ProgressDrawTarget};
@@ -14,7 +15,7 @@ use job_types::time::UnixTime;
 use serde::Serialize;
 use simulator::deadlines::{BaseJob, ByProbabilityOptions, Method, Outcome, StandardErrors, Urgencies, by_probability, fates_of};
 use simulator::engine::Job;
-use simulator::experiment::{AdmissionBackfill, AdmissionOptions, AdmissionOutcome, admissions};
+use simulator::experiment::{AdmissionBackfill, AdmissionOptions, AdmissionOutcome, Calibration, Held, admissions};
 use simulator::remarks::Remarks;
 use simulator::workload::Rules;
 
@@ -34,6 +35,8 @@ pub(super) struct AdmissionReport {
     nodes: u32,
     seed: u64,
     rows: Vec<Row>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calibration: Vec<InShadow>,
     /// What was left out of the log, or taken as not known.
     remarks: Remarks,
 }
@@ -42,6 +45,15 @@ impl OfLogs for AdmissionReport {
     fn logs(&self) -> Vec<(&str, &Remarks)> {
         vec![(&self.file, &self.remarks)]
     }
+}
+
+/// What was forecast, held against what happened where refused jobs run as others do.
+#[derive(Debug, Serialize)]
+struct InShadow {
+    scheduler: &'static str,
+    wanted: f64,
+    #[serde(flatten)]
+    found: Calibration,
 }
 
 /// What became of the jobs under one policy.
@@ -108,10 +120,7 @@ impl Row {
     fn replayed(options: &AdmissionOptions, outcome: &AdmissionOutcome, shadow: &AdmissionOutcome) -> Self {
         Self {
             policy: if options.wanted.is_some() { "probability" } else { "all" },
-            scheduler: match options.backfill {
-                AdmissionBackfill::Easy => "easy",
-                AdmissionBackfill::Slurm => "slurm",
-            },
+            scheduler: scheduler(options.backfill),
             wanted: options.wanted,
             molding: options.molding,
             fulfilled_percent: outcome.fulfilled_percent,
@@ -127,6 +136,13 @@ impl Row {
             molded: Some(outcome.molded),
             admitted_work: Some(outcome.admitted_work),
         }
+    }
+}
+
+fn scheduler(backfill: AdmissionBackfill) -> &'static str {
+    match backfill {
+        AdmissionBackfill::Easy => "easy",
+        AdmissionBackfill::Slurm => "slurm",
     }
 }
 
@@ -188,11 +204,14 @@ impl WithDeadlines {
             };
             admissions(&self.jobs, &self.deadlines, self.nodes, options, &progress).with_context(|| self.source.clone())
         };
+        let mut calibration = Vec::new();
         for backfill in [AdmissionBackfill::Easy, AdmissionBackfill::Slurm] {
             let of = |wanted: Option<f64>, molding: bool| AdmissionOptions {
                 wanted,
                 backfill,
                 molding,
+                others: arguments.others,
+                in_shadow: false,
                 from: first + 1,
                 refresh,
                 seed: arguments.common.seed,
@@ -205,6 +224,10 @@ impl WithDeadlines {
                     let options = of(Some(*wanted), molding);
                     rows.push(Row::replayed(&options, &replay(&options)?, &shadow));
                 }
+                if arguments.shadow {
+                    let found = replay(&AdmissionOptions { in_shadow: true, ..of(Some(*wanted), false) })?.calibration;
+                    calibration.extend(found.map(|found| InShadow { scheduler: scheduler(backfill), wanted: *wanted, found }));
+                }
             }
         }
         bar.finish_and_clear();
@@ -216,6 +239,7 @@ impl WithDeadlines {
             nodes: self.nodes,
             seed: arguments.common.seed,
             rows,
+            calibration,
             remarks: self.remarks.clone(),
         })
     }
@@ -271,6 +295,24 @@ pub(super) fn text(reports: &[AdmissionReport]) -> String {
             ]);
         }
         lines.table(&table);
+        for shadow in &report.calibration {
+            lines.heading(&format!("{}, {}, {}: forecast and kept, refused jobs in shadow", report.log, shadow.scheduler, shadow.wanted));
+            lines.table(&calibration_table(&shadow.found));
+        }
     }
     lines.text()
+}
+
+fn calibration_table(found: &Calibration) -> Table {
+    let mut table = figures_table(["by", "group"], ["admitted", "forecast", "kept", "refused", "forecast", "kept"]);
+    let all = [found.all.clone()];
+    let groups = [("", &all[..]), ("forecast", &found.by_forecast), ("queue", &found.by_queue), ("processors", &found.by_size)];
+    for (by, groups) in groups {
+        for group in groups {
+            let [admitted, refused] = [group.admitted, group.refused]
+                .map(|held: Held| [count(held.jobs as u64), probability(held.forecast.as_ref()), probability(held.kept.as_ref())]);
+            table.add_row([by.to_owned(), group.name.clone()].into_iter().chain(admitted).chain(refused));
+        }
+    }
+    table
 }

@@ -79,10 +79,11 @@ fn cells(reports: &[ReservationReport]) -> Table {
 }
 
 fn refusals(reports: &[ReservationReport]) -> Table {
-    let mut table = figures_table(NAMES, ["unlikely", "crowded", "beyond the longest limit", "no waits known", "other"]);
+    let mut table =
+        figures_table(NAMES, ["unlikely", "crowded", "beyond the longest limit", "no waits known", "others would wait", "other"]);
     for report in reports {
         let refused = &report.found.refused;
-        let counts = [refused.unlikely, refused.crowded, refused.beyond_limit, refused.no_waits, refused.other];
+        let counts = [refused.unlikely, refused.crowded, refused.beyond_limit, refused.no_waits, refused.others_wait, refused.other];
         let counts = counts.map(|counted| count(counted as u64));
         table.add_row([names(report), counts.to_vec()].concat());
     }
