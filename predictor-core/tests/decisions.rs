@@ -410,6 +410,30 @@ fn the_best_probability_is_that_of_the_most_probable_point() {
 }
 
 #[test]
+fn a_reservation_for_whose_idle_nodes_others_would_wait_longer_is_refused_and_told_where_the_site_asks() {
+    // A CPU costs the same at all times, so that others pay for the time before the reserved one.
+    let answer = |others, price_s: f32, early_start| {
+        let prices = vec![PriceStep { until: Seconds(60_000), waited: price_s }];
+        let cluster = Cluster { prices: Some(prices), ..cluster(even_waits(), batch(Policy { others, ..enforcing() })) };
+        let asked = UserOptions { early_start: Some(early_start), ..reserve(7_200, 0.5) };
+        decided(&cluster, &submission(4, asked)).reservation.unwrap().map(|given| given.point.mean_early.0)
+    };
+    let early = answer(Others::Ignore, 100.0, EarlyStart::Wait).unwrap();
+    // Without it the job would wait for 1,000 s and more, and for its sixteen CPUs others wait by
+    // their price for as long as they are held.
+    let dear = (2_000.0 / (16 * early) as f64) as f32;
+    assert_eq!([0.0, dear / 1_000.0].map(|price_s| answer(Others::NotWorse, price_s, EarlyStart::Wait)), [Ok(early), Ok(early)]);
+    assert_eq!(answer(Others::Sum, dear / 10.0, EarlyStart::Wait), Ok(early));
+    let refused = |others, price_s| answer(others, price_s, EarlyStart::Wait).unwrap_err();
+    assert!(matches!(refused(Others::NotWorse, dear / 10.0), NotReserved::OthersWait(_)));
+    let told = refused(Others::Sum, dear).to_string();
+    assert!(told.starts_with("the reservation would have it done about"), "{told}");
+    assert!(told.ends_with("and others together wait about 33 min longer, which is not wanted here"), "{told}");
+    // What runs as soon as it has its nodes keeps them from nobody.
+    assert_eq!(answer(Others::NotWorse, dear, EarlyStart::Run), Ok(early));
+}
+
+#[test]
 fn a_user_is_told_what_a_reservation_costs_and_that_it_may_be_cancelled() {
     let cluster = cluster(even_waits(), batch(enforcing()));
     let asked = UserOptions { if_missed: Some(IfMissed::Cancel), ..reserve(7_200, 0.5) };

@@ -16,7 +16,6 @@ use command_parts::duration::between;
 use command_parts::failure::Failure;
 use command_parts::log_file::{self, read_log};
 use indicatif::{MultiProgress, ProgressDrawTarget};
-use job_types::policy::{Others, Policy};
 use job_types::time::Seconds;
 use predictor_core::decisions::deadline_methods::SparePower;
 use rayon::ThreadPool;
@@ -109,11 +108,6 @@ pub(super) struct Arguments {
     /// published so often, by the daemon every 30s.
     #[arg(long, value_name = "DURATION", default_value = "30s", requires = "admission", value_parser = between::<0, OLDEST_STATE>)]
     refresh: Seconds,
-
-    /// With --admission: what an admitted job may do to others, as the setting of that name:
-    /// "ignore", "sum" or "not worse".
-    #[arg(long, value_name = "RULE", default_value = Policy::default().others.as_str(), requires = "admission", value_parser = evaluation::others)]
-    others: Others,
 
     /// With --admission: replay each probability once more with the jobs that are not likely enough
     /// to be in time running as others do, and hold what was forecast for them against what

@@ -67,7 +67,8 @@ fn answer(question: &Question) -> Result<Answer, String> {
         let log = past.log(partition.processors);
         for (asked, adoption) in partition.policies.iter().zip(adoptions) {
             let began = used();
-            if !may_begin(began, longest) {
+            let expected = Duration::from_millis(judge::expected_cost_ms(&log, asked.policy));
+            if !may_begin(began, longest.max(expected)) {
                 postponed.push(Postponed { partition: partition.name.clone(), policy: asked.policy });
                 continue;
             }
@@ -96,8 +97,8 @@ fn answer(question: &Question) -> Result<Answer, String> {
 }
 
 /// Whether one more replay is likely to end in time, where so much of a processor has been used,
-/// and the longest replay so far has taken so much. What one takes is known only afterwards; most
-/// take less than a third of all time.
+/// and the longest replay so far has taken so much, or this one is expected to. What one takes is
+/// known only afterwards; most take less than a third of all time.
 fn may_begin(used: Duration, longest: Duration) -> bool {
     let all = Duration::from_secs(MOST_CPU_SECONDS);
     all.saturating_sub(used) >= longest.max(all / 3)

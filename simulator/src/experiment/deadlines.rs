@@ -11,7 +11,6 @@ mod calibration;
 use std::collections::HashMap;
 
 use job_types::job::Ending;
-use job_types::policy::Others;
 use job_types::promise::PromiseState;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{Admitted, NotAdmitted};
@@ -46,8 +45,6 @@ pub struct AdmissionOptions {
     pub backfill: AdmissionBackfill,
     /// Whether users take another size where that is offered in the place of a refusal.
     pub molding: bool,
-    /// What admission may do to those who wait.
-    pub others: Others,
     /// Whether jobs that would be refused run as others do, so that what was forecast for them is
     /// held against what happens.
     pub in_shadow: bool,
@@ -67,7 +64,6 @@ impl Default for AdmissionOptions {
             wanted: Some(0.9),
             backfill: AdmissionBackfill::Easy,
             molding: false,
-            others: Others::Ignore,
             in_shadow: false,
             from: 1,
             refresh: Seconds(30),
@@ -349,6 +345,16 @@ mod tests {
             assert_eq!((all.accepted, all.admitted_work), (1_000, 1.0));
             assert!(found.refused_in_time(&all) <= 1_000 - found.accepted && all.refused_in_time(&all) == 0);
         }
+    }
+
+    #[test]
+    fn in_shadow_refused_jobs_run_and_are_held_against_what_was_forecast_for_them() {
+        let options = AdmissionOptions { from: 501, ..AdmissionOptions::default() };
+        let found = outcome(8, &AdmissionOptions { in_shadow: true, ..options });
+        let held = found.calibration.as_ref().unwrap().all.clone();
+        assert_eq!((found.accepted, held.admitted.jobs + held.refused.jobs), (1_000, found.fulfilled + found.late));
+        assert!(held.refused.jobs > 0 && held.refused.forecast < held.admitted.forecast, "{held:?}");
+        assert!(outcome(8, &options).calibration.is_none());
     }
 
     #[test]

@@ -429,6 +429,18 @@ mod tests {
     }
 
     #[test]
+    fn what_others_would_wait_longer_for_is_refused_where_the_site_asks() {
+        let found = |others| {
+            let wish = ReservationWish { every: Seconds(6 * 3_600), probability: 0.5, names_probability: true, point: Choice::Latest };
+            let options = ReservationOptions { share: 1.0, wish, others, from: 301, ..ReservationOptions::default() };
+            reservations(&jobs(), 64, &options, &|_, _| {}).unwrap()
+        };
+        let (ignored, weighed) = (found(OthersRule::Ignore), found(OthersRule::NotWorse));
+        assert!(ignored.refused.others_wait == 0 && weighed.refused.others_wait > 0, "{weighed:?}");
+        assert!(weighed.all.accepted > 0 && weighed.all.accepted < ignored.all.accepted, "{weighed:?} {ignored:?}");
+    }
+
+    #[test]
     fn the_latest_point_is_given_or_the_most_probable() {
         for method in [ReservationMethod::Shipped, ReservationMethod::Varq(Classes::Found), ReservationMethod::Varq(Classes::BySize)] {
             let found = |point| {

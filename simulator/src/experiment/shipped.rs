@@ -158,8 +158,7 @@ impl Shipped {
     #[must_use]
     pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, wanted: f64, options: &AdmissionOptions) -> Self {
         let wishes = RequestedFeatures { molding: options.molding, ..RequestedFeatures::default() };
-        let parts = Ablations { site: Policy { others: options.others, ..Policy::default() }, ..Ablations::default() };
-        let mut shipped = Self::new(jobs, site, wishes, parts, options.seed);
+        let mut shipped = Self::new(jobs, site, wishes, Ablations::default(), options.seed);
         shipped.site.policy = Policy { admission: Admission::Probability, deadline_probability: wanted, ..shipped.site.policy };
         let waits = None;
         shipped.state = State::new(jobs.len(), shipped.site, shipped.parts, waits);

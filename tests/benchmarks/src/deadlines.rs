@@ -1,5 +1,6 @@
 //! `ci/bench-deadlines`: admission by deadline, replayed.
 
+mod shadow;
 mod tables;
 
 use std::num::NonZeroU64;
@@ -26,7 +27,7 @@ use crate::page::Page;
 /// Exit status: 0 if all logs could be replayed, and --check found what it should; 1 if not; 2 for
 /// wrong usage.
 #[derive(Debug, Args)]
-#[command(override_usage = "ci/bench-deadlines [--draws N] [--publish] [LOG]...\n       ci/bench-deadlines --check")]
+#[command(override_usage = "ci/bench-deadlines [--draws N | --shadow] [--publish] [LOG]...\n       ci/bench-deadlines --check")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     logs: LogArguments,
@@ -34,6 +35,11 @@ pub(crate) struct Arguments {
     /// How many draws of urgencies and deadlines each log is replayed with.
     #[arg(long, value_name = "N", default_value = "3", conflicts_with = "check")]
     draws: NonZeroU64,
+
+    /// Hold what was forecast against what happened, with refused jobs running as others do, of one
+    /// draw with a probability of 0.8.
+    #[arg(long, conflicts_with_all = ["draws", "check"])]
+    shadow: bool,
 
     /// Store the figures with the commit that is checked out, in docs/figures, and draw the tables
     /// of the page from them.
@@ -110,6 +116,15 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
     let evaluated = EvaluatedLogs::new(&arguments.logs, &LOGS, &[])?;
     let jobs = if evaluated.model.is_some() { SMALL } else { 10_000 }.to_string();
+    if arguments.shadow {
+        let found = shadow::replay(&evaluated, &jobs)?;
+        println!("{}", shadow::printed(&found));
+        if arguments.publish {
+            shadow::PAGE.publish(found, shadow::of_page)?;
+            eprintln!("{SCRIPT}: {} and {} are new", shadow::PAGE.figures, shadow::PAGE.text);
+        }
+        return Ok(Vec::new());
+    }
     let draws = if evaluated.model.is_some() { 1 } else { arguments.draws.get() };
     let draws: Vec<(&Path, u64)> = evaluated.paths.iter().flat_map(|path| (1..=draws).map(move |seed| (path.as_path(), seed))).collect();
     let logs: Vec<Log> = draws.into_par_iter().map(|(path, seed)| replay(&evaluated, path, seed, &jobs)).collect::<anyhow::Result<_>>()?;
@@ -118,6 +133,7 @@ pub(crate) fn run(arguments: &Arguments) -> Outcome {
     }
     if evaluated.model.is_some() {
         logs.iter().try_for_each(check)?;
+        shadow::check(&shadow::replay(&evaluated, &jobs)?)?;
         eprintln!("{SCRIPT}: still measures what it says");
     }
     if arguments.publish {

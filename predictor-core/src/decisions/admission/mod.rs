@@ -64,15 +64,6 @@ pub enum NotAdmitted {
         /// The changes that would have the job admitted.
         alternatives: Alternatives,
     },
-    /// Others would wait longer for it than the site allows.
-    OthersWait {
-        /// By how many seconds all others together would wait longer.
-        waited_s: f64,
-        /// The time until the deadline.
-        ahead: Seconds,
-        /// The changes that would have the job admitted.
-        alternatives: Alternatives,
-    },
     /// Nothing is known of waits here.
     NoWaits,
     /// Too few nodes have a share of their CPUs left that would do.
@@ -133,13 +124,6 @@ impl fmt::Display for NotAdmitted {
             NotAdmitted::Unlikely { probability, wanted, .. } => {
                 write!(f, "done by the deadline with probability {probability:.2}, less than {wanted}")
             }
-            NotAdmitted::OthersWait { waited_s, ahead, .. } => {
-                let waited = Seconds(*waited_s as i64);
-                write!(
-                    f,
-                    "others together would wait about {waited} longer for it, with {ahead} until the deadline, which is not wanted here"
-                )
-            }
             NotAdmitted::NoWaits => f.write_str("nothing is known of waits here"),
             NotAdmitted::NoShare { nodes, suitable, .. } => {
                 write!(f, "of the nodes that it needs, {nodes}, only {suitable} have the share of their CPUs left with which it is in time")
@@ -162,7 +146,6 @@ impl NotAdmitted {
         match self {
             NotAdmitted::BeyondLimit { .. } => NotAdmitted::BeyondLimit { alternatives: found() },
             NotAdmitted::Unlikely { probability, wanted, .. } => NotAdmitted::Unlikely { probability, wanted, alternatives: found() },
-            NotAdmitted::OthersWait { waited_s, ahead, .. } => NotAdmitted::OthersWait { waited_s, ahead, alternatives: found() },
             NotAdmitted::NoShare { nodes, suitable, .. } => NotAdmitted::NoShare { nodes, suitable, alternatives: found() },
             other => other,
         }
@@ -174,7 +157,6 @@ impl NotAdmitted {
         match self {
             NotAdmitted::BeyondLimit { alternatives }
             | NotAdmitted::Unlikely { alternatives, .. }
-            | NotAdmitted::OthersWait { alternatives, .. }
             | NotAdmitted::NoShare { alternatives, .. } => *alternatives,
             _ => Alternatives::default(),
         }

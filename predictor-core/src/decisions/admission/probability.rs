@@ -26,14 +26,12 @@
 //! promises of that size and time ahead were kept too seldom
 //! ([`level_to_ask`](crate::forecasts::promise::level_to_ask)).
 
-use super::{Admitted, Alternatives, FARTHEST_DEADLINE, NotAdmitted};
+use super::{Admitted, FARTHEST_DEADLINE, NotAdmitted};
 use crate::decisions::deadline_methods::room::{Room, steps_behind};
-use crate::decisions::others::{Scales, Weighed};
 use crate::decisions::{Candidate, DerivedInputs};
 use crate::forecasts::deadline_history::DeadlineHistory;
 use crate::forecasts::deadline_run_times::with_deadline;
 use crate::forecasts::forecast::{Claimed, Forecaster, FreePlan};
-use crate::forecasts::price::Area;
 use crate::forecasts::promise::{PromiseKind, PromiseShape};
 use crate::forecasts::promised_job::{PromisedJob, mean};
 use job_types::policy::Admission;
@@ -101,25 +99,8 @@ where
     if probability < asked {
         return Err(NotAdmitted::unlikely(probability, asked, wanted));
     }
-    let planned = by_plan.map(|prospect| prospect.start);
-    if let Some(decided) = decided {
-        others_wait(context, decided, planned, ahead)?;
-    }
-    let begin = planned.filter(|start| *start > context.now && !context.submission.is_interactive);
+    let begin = by_plan.map(|prospect| prospect.start).filter(|start| *start > context.now && !context.submission.is_interactive);
     Ok(Admitted { by: Admission::Probability, deadline, probability: Some(probability), wanted: Some(wanted), begin })
-}
-
-/// Refuses a job for which others would wait longer than the site allows: without it nobody has the
-/// CPUs that it takes, and what it gains is to be done within the time until its deadline.
-fn others_wait<F>(context: &DerivedInputs<'_, F>, decided: &Candidate, planned: Option<UnixTime>, ahead: Seconds) -> Result<(), NotAdmitted>
-where
-    F: Forecaster,
-{
-    let written = decided.area(context.now);
-    let taken = Area { start: planned.unwrap_or(written.start), ..written };
-    let weighed = Scales::new(context).forbid(ahead, Area { cpus: 0, ..taken }, taken);
-    let refusal = |Weighed { waited_s, .. }| NotAdmitted::OthersWait { waited_s, ahead, alternatives: Alternatives::default() };
-    weighed.map_or(Ok(()), |weighed| Err(refusal(weighed)))
 }
 
 /// What all questions about deadlines in one decision have in common, of which a refusal asks some

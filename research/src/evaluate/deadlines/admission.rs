@@ -210,7 +210,6 @@ impl WithDeadlines {
                 wanted,
                 backfill,
                 molding,
-                others: arguments.others,
                 in_shadow: false,
                 from: first + 1,
                 refresh,

@@ -122,12 +122,12 @@ mod tests {
 
     #[test]
     fn forecasts_are_held_against_what_happened_to_admitted_and_refused_jobs() {
-        let jobs = [job(0.9, false, true, 1), job(0.94, false, false, 8), job(0.2, true, true, 9), job(1.0, false, true, 500)];
+        let jobs = [job(0.9, false, true, 1), job(0.9, false, false, 8), job(0.2, true, true, 9), job(1.0, false, true, 500)];
         let found = Calibration::of(&jobs);
         assert_eq!((found.all.admitted.jobs, found.all.refused), (3, Held { jobs: 1, forecast: Some(0.2), kept: Some(1.0) }));
         let names = |groups: &[CalibrationGroup]| groups.iter().map(|group| group.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&found.by_forecast), ["0 to 0.3", "0.9 to 0.95", "0.95 to 1"]);
-        assert_eq!(found.by_forecast[1].admitted, Held { jobs: 2, forecast: Some(0.92), kept: Some(0.5) });
+        assert_eq!(found.by_forecast[1].admitted, Held { jobs: 2, forecast: Some(0.9), kept: Some(0.5) });
         assert_eq!(found.by_forecast[1].refused, Held::default());
         assert_eq!(names(&found.by_size), ["1", "2 to 8", "9 to 32", "over 128"]);
         assert_eq!(names(&found.by_queue), ["3"]);
