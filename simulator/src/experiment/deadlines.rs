@@ -126,6 +126,9 @@ pub struct AdmissionOutcome {
     pub fates: Vec<Admission>,
 }
 
+/// The probability that was forecast for a job, and whether it was refused for that.
+type Forecast = (f64, bool);
+
 /// How many batches standard errors are taken from.
 const BATCHES: usize = 20;
 
@@ -165,7 +168,7 @@ pub fn admissions(
     };
     let scheduler = Scheduler { order: Box::new(ByDeadline(by_number)), backfill, estimates: Box::new(Requested) };
     let machine = Machine::new(processors);
-    let mut forecasts: Vec<Option<(f64, bool)>> = Vec::new();
+    let mut forecasts: Vec<Option<Forecast>> = Vec::new();
     let (records, is_admitted, endings): (Vec<Record>, Vec<bool>, Vec<Ending>) = match options.wanted {
         None => {
             let mut policy = Shown::new(AsSubmitted, jobs.len(), progress);
@@ -211,7 +214,7 @@ pub fn admissions(
     let mut outcome = AdmissionOutcome::of(fates, &jobs[first..], &records[first..]);
     if options.in_shadow {
         let of_jobs = forecasts.iter().zip(&jobs).skip(first).zip(&outcome.fates);
-        let forecasted = |((forecast, job), fate): ((&Option<(f64, bool)>, &Job), &Admission)| {
+        let forecasted = |((forecast, job), fate): ((&Option<Forecast>, &Job), &Admission)| {
             let (probability, is_refused) = (*forecast)?;
             let is_kept = match fate {
                 Admission::Kept => true,
@@ -227,7 +230,7 @@ pub fn admissions(
 }
 
 /// The probability that a rule forecast for a job, and whether it refuses the job for it.
-fn forecast(answer: &Result<Admitted, NotAdmitted>) -> Option<(f64, bool)> {
+fn forecast(answer: &Result<Admitted, NotAdmitted>) -> Option<Forecast> {
     match answer {
         Ok(admitted) => Some((admitted.probability?, false)),
         Err(NotAdmitted::Unlikely { probability, .. }) => Some((*probability, true)),
