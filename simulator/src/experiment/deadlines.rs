@@ -18,7 +18,7 @@ use predictor_core::decisions::{Admitted, NotAdmitted};
 use self::calibration::Forecasted;
 pub use self::calibration::{Calibration, CalibrationGroup, Held};
 use super::deadline_state::deadline_state;
-use super::parts::Site;
+use super::parts::{AdmissionRule, Site};
 use super::progress::Shown;
 use super::{ExperimentError, ExperimentPolicy, MoldedRunTimes, NEVER, Shipped, SpeedUpModel, speed_ups};
 use crate::engine::backfill::{Easy, Slurm, SlurmParameters};
@@ -177,7 +177,8 @@ pub fn admissions(
         }
         Some(wanted) => {
             let site = Site { processors, longest_limit: jobs.iter().map(|job| job.estimate).max(), refresh: options.refresh };
-            let shipped = Shipped::admitting(&jobs, &site, deadlines.to_vec(), wanted, options);
+            let rule = AdmissionRule { wanted, molding: options.molding, in_shadow: options.in_shadow };
+            let shipped = Shipped::admitting(&jobs, &site, deadlines.to_vec(), rule, options.seed);
             let run_times = MoldedRunTimes::Computation(speed_ups(&jobs, SpeedUpModel::default(), options.seed));
             let all = 0..jobs.len() as JobIndex;
             let policy = ExperimentPolicy::new(shipped, run_times, all, vec![true; jobs.len()], None);

@@ -45,7 +45,7 @@ pub use learning::waits::qbets::Classes as VarqClasses;
 pub(crate) use learnt_waits::PublishedSite;
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
-pub use parts::{Ablations, RequestedFeatures, ReservationWish, Reviewed, Site};
+pub use parts::{Ablations, AdmissionRule, RequestedFeatures, ReservationWish, Reviewed, Site};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use priced_time::Agreement;
 pub use published_methods::varq::Choice as VarqChoice;

@@ -62,6 +62,17 @@ impl ReservationWish {
     }
 }
 
+/// How jobs with deadlines are admitted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AdmissionRule {
+    /// The probability with which a deadline is to be kept.
+    pub wanted: f64,
+    /// Whether users take another size where that is offered in the place of a refusal.
+    pub molding: bool,
+    /// Whether jobs that are not likely enough to be in time run as others do.
+    pub in_shadow: bool,
+}
+
 /// What of a reservation follows the queue after it was given, to see what each is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reviewed {

@@ -23,10 +23,9 @@ use published_methods::varq::Choice;
 
 use super::Decider;
 use super::NEVER;
-use super::deadlines::AdmissionOptions;
 use super::given::GivenReservations;
 use super::learnt_waits::{LearntWaits, PublishedSite, ReservationGiven};
-use super::parts::{Ablations, RequestedFeatures, Site};
+use super::parts::{Ablations, AdmissionRule, RequestedFeatures, Site};
 use super::priced_time::Agreement;
 use super::state::State;
 use crate::engine::{Cluster, Job, JobIndex, Record, Revised, Submitted};
@@ -154,17 +153,17 @@ impl Shipped {
     }
 
     /// Creates the policy for a workload in which each job has a deadline and is admitted with the
-    /// probability `wanted` or refused.
+    /// wanted probability or refused.
     #[must_use]
-    pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, wanted: f64, options: &AdmissionOptions) -> Self {
-        let wishes = RequestedFeatures { molding: options.molding, ..RequestedFeatures::default() };
-        let mut shipped = Self::new(jobs, site, wishes, Ablations::default(), options.seed);
-        shipped.site.policy = Policy { admission: Admission::Probability, deadline_probability: wanted, ..shipped.site.policy };
+    pub fn admitting(jobs: &[Job], site: &Site, deadlines: Vec<UnixTime>, rule: AdmissionRule, seed: u64) -> Self {
+        let wishes = RequestedFeatures { molding: rule.molding, ..RequestedFeatures::default() };
+        let mut shipped = Self::new(jobs, site, wishes, Ablations::default(), seed);
+        shipped.site.policy = Policy { admission: Admission::Probability, deadline_probability: rule.wanted, ..shipped.site.policy };
         let waits = None;
         shipped.state = State::new(jobs.len(), shipped.site, shipped.parts, waits);
         shipped.state.admits();
         shipped.deadlines = deadlines;
-        shipped.is_in_shadow = options.in_shadow;
+        shipped.is_in_shadow = rule.in_shadow;
         shipped
     }
 

@@ -10,9 +10,7 @@ use predictor_core::forecasts::wait_model::WaitModel;
 use predictor_core::snapshot::Snapshot;
 
 use super::super::tests::{jobs, so_many_jobs};
-use super::super::{
-    AdmissionOptions, Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, VarqChoice, easy, speed_ups,
-};
+use super::super::{Changed, ExperimentPolicy, MoldedRunTimes, ReservationWish, Reviewed, SpeedUpModel, VarqChoice, easy, speed_ups};
 use super::*;
 use crate::engine::{Machine, simulate};
 
@@ -295,7 +293,7 @@ fn admission_by_probability_is_as_from_a_snapshot() {
     let jobs = so_many_jobs(1_500);
     let deadlines = jobs.iter().map(|job| job.submit + Seconds(job.run_time.0 * 8)).collect();
     let site = Site { processors: PROCESSORS, longest_limit: jobs.iter().map(|job| job.estimate).max(), refresh: HALF_A_MINUTE };
-    let shipped = Shipped::admitting(&jobs, &site, deadlines, 0.9, &AdmissionOptions::default());
+    let shipped = Shipped::admitting(&jobs, &site, deadlines, AdmissionRule { wanted: 0.9, molding: false, in_shadow: false }, 1);
     let (_, policy) = replay(&jobs, AgainstSnapshot::new(shipped));
     let shipped = policy.into_decider().shipped;
     let admitted: Vec<_> = shipped.admissions().values().filter_map(|answer| answer.as_ref().ok()).collect();
