@@ -47,8 +47,8 @@ pub struct Question<'a> {
 }
 
 /// The most jobs of a partition that are replayed, and so the most that it may have in a week for
-/// anything to be said: a replay of a million model jobs' last 30,000 took 1.7 ms of a processor for
-/// each with molding, and one with deferral takes several times that.
+/// anything to be said: a replay of a million model jobs' last 30,000 took 1.7 ms of a processor
+/// for each with molding, and one with deferral takes several times that.
 const fn most_jobs(policy: GuardedPolicy) -> usize {
     match policy {
         GuardedPolicy::Molding => 250_000,

@@ -14,8 +14,8 @@ pub(super) const PAGE: Page = Page { text: "docs/deadlines.md", figures: "docs/f
 /// The probability with which deadlines are to be kept.
 const WANTED: &str = "0.8";
 
-/// The classes of forecasts of the table, as `queuecast evaluate deadlines` names them. What is less
-/// likely is refused.
+/// The classes of forecasts of the table, as `queuecast evaluate deadlines` names them. What is
+/// less likely is refused.
 const FORECASTS: [&str; 6] = ["0.3 to 0.5", "0.5 to 0.7", "0.7 to 0.8", "0.8 to 0.9", "0.9 to 0.95", "0.95 to 1"];
 
 /// What was found on one log.
