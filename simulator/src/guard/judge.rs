@@ -15,8 +15,8 @@ use crate::swf::{Log, Record};
 /// seen a whole week.
 pub const FEWEST_DAYS: f64 = 7.0;
 
-/// How many days are replayed where the usual number of jobs was submitted within fewer: by the
-/// last submission so many have to have passed that nothing is left to the seconds.
+/// How many days are replayed where the usual number of jobs was submitted within fewer. It is some
+/// hours more than the fewest, so that a gap between two jobs at the border makes it no less.
 const DAYS_OF_MANY: f64 = FEWEST_DAYS + 0.5;
 
 /// The 95th percentile of the others must not rise by more than this part in every draw. It rests
