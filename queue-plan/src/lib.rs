@@ -24,6 +24,9 @@
 //! Each answer is what a pass of the changed state says. None holds more memory than a pass does,
 //! and [`MOST_PLACED`] bounds them all.
 //!
+//! **Placement.** Where inside a window a reservation hurts those who wait least is asked of
+//! [`placement`], which counts CPUs alone and goes by estimates, as its publication does.
+//!
 //! **Order** (src/slurmctld/job_scheduler.c, `sort_job_queue2`): jobs that wait for a reservation,
 //! then the partition's tier, then the priority as slurmctld tells it, then the job's number.
 //! Priorities are assumed to keep this order, and no job is assumed to be submitted later.
@@ -80,6 +83,7 @@ mod grid;
 mod occupancy;
 mod pass;
 mod placeholder;
+pub mod placement;
 mod places;
 mod plan;
 mod price;
