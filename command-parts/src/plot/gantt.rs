@@ -14,7 +14,9 @@ use super::{Area, COLOURS, plain};
 pub struct Gantt {
     /// What stands above the diagram.
     pub title: String,
-    /// The window, in hours since the first submission.
+    /// What the axis of time says: in hours, since when.
+    pub time: &'static str,
+    /// The window, in hours.
     pub hours: (f64, f64),
     /// Processors of the machine.
     pub processors: u32,
@@ -25,7 +27,7 @@ pub struct Gantt {
 /// A job of the diagram.
 #[derive(Debug)]
 pub struct GanttJob {
-    /// Start and end, in hours since the first submission.
+    /// Start and end, in hours.
     pub hours: (f64, f64),
     /// First and last processor of each interval.
     pub processors: Vec<(u32, u32)>,
@@ -45,7 +47,7 @@ pub fn gantt(area: &Area<'_>, diagram: &Gantt) -> anyhow::Result<()> {
     let x = Axis::linear(from..to, hours.map(|hour| (hour, plain((hour * 10.0).round() / 10.0))).collect());
     let marks = round_steps(machine).into_iter().filter(|&mark| mark <= machine);
     let y = Axis::linear(0.0..machine, marks.map(|mark| (mark, plain(mark))).collect());
-    let mut chart = framed(area, &diagram.title, (x, "hours since the first submission"), (y, "processor"), Lines::None)?;
+    let mut chart = framed(area, &diagram.title, (x, diagram.time), (y, "processor"), Lines::None)?;
     for job in &diagram.jobs {
         let Some(colour) = COLOURS.get(job.user.0 as usize % COLOURS.len()) else { continue };
         let (start, end) = (job.hours.0.max(from), job.hours.1.min(to));
@@ -72,7 +74,12 @@ mod tests {
     #[test]
     fn the_axes_say_what_they_are() {
         let jobs = vec![GanttJob { hours: (1.0, 9.0), processors: vec![(0, 3), (6, 7)], user: UserId(9) }];
-        let svg = drawn(|area| gantt(area, &Gantt { title: "A log".to_owned(), hours: (2.0, 8.0), processors: 8, jobs }));
+        let svg = drawn(|area| {
+            gantt(
+                area,
+                &Gantt { title: "A log".to_owned(), time: "hours since the first submission", hours: (2.0, 8.0), processors: 8, jobs },
+            )
+        });
         for text in ["A log", "hours since the first submission", "processor"] {
             assert!(svg.contains(text), "{text}");
         }

@@ -14,8 +14,10 @@ pub struct OverTime {
     pub title: String,
     /// What it is, with its unit.
     pub what: &'static str,
-    /// Days since the beginning, and the figure from then on.
+    /// Days, and the figure from then on.
     pub points: Vec<(f64, f64)>,
+    /// What the axis of time says: in days, since when.
+    pub time: &'static str,
     /// The top of the axis; `None` is what the highest point needs.
     pub top: Option<f64>,
     /// Index of its colour among those of diagrams.
@@ -44,7 +46,7 @@ pub fn over_time(area: &Area<'_>, diagram: &OverTime) -> anyhow::Result<()> {
     let days = round_steps(last_day).into_iter().filter(|day| (first_day..=last_day).contains(day));
     let x = Axis::linear(first_day..last_day, days.map(|day| (day, plain(day))).collect());
     let y = Axis::linear(0.0..top, marks.into_iter().map(|mark| (mark, plain(mark))).collect());
-    let mut chart = framed(area, &diagram.title, (x, "days since the first submission"), (y, diagram.what), Lines::FromY)?;
+    let mut chart = framed(area, &diagram.title, (x, diagram.time), (y, diagram.what), Lines::FromY)?;
     let Some(colour) = COLOURS.get(diagram.colour) else { return Ok(()) };
     // Each point holds until the next.
     let ends = diagram.points.iter().skip(1).map(|point| point.0).chain([last_day]);
@@ -69,7 +71,14 @@ mod tests {
     #[test]
     fn the_axes_say_what_they_are() {
         let points = vec![(0.0, 50.0), (10.0, 80.0), (20.0, 10.0)];
-        let diagram = OverTime { title: "A log".to_owned(), what: "in use (%)", points, top: Some(100.0), colour: 0 };
+        let diagram = OverTime {
+            title: "A log".to_owned(),
+            what: "in use (%)",
+            points,
+            time: "days since the first submission",
+            top: Some(100.0),
+            colour: 0,
+        };
         let svg = drawn(|area| over_time(area, &diagram));
         for text in ["A log", "in use (%)", "days since the first submission", "100", "20"] {
             assert!(svg.contains(text), "{text}");

@@ -54,7 +54,10 @@ pub(super) fn draw(path: &Path, report: &Report, jobs: &[Job], records: &[Record
             figures.split_evenly((2, 2)).try_into().map_err(|_| anyhow::anyhow!("cannot divide the picture"))?;
         let binned = |values: &[u64], scale: f64| bins(&series.at, values, begin, end, scale);
         let percent = 100.0 / f64::from(report.processors.max(1));
-        let over_time = |title: &str, what, points, top, colour| OverTime { title: title.to_owned(), what, points, top, colour };
+        let over_time = |title: &str, what, points, top, colour| {
+            let time = "days since the first submission";
+            OverTime { title: title.to_owned(), what, points, time, top, colour }
+        };
         let used_points = binned(&series.used_processors, percent);
         plot::over_time(
             &used,
@@ -129,6 +132,7 @@ fn gantt(report: &Report, jobs: &[Job], records: &[Record], begin: UnixTime, win
     });
     Gantt {
         title: format!("Jobs on the machine from hour {:.0} to {:.0}, coloured by user", hours(window.from), hours(window.to)),
+        time: "hours since the first submission",
         hours: (hours(window.from), hours(window.to)),
         processors: report.processors,
         jobs: jobs.collect(),
