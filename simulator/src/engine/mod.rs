@@ -10,7 +10,8 @@
 //! - [`Estimates`]: how long jobs are expected to run ([`estimates`]).
 //!
 //! A [`Policy`] stands in front of the scheduler and may change a job when it is submitted
-//! ([`policy`]). Nodes on which jobs run beside one another, each with a share, are [`shared`].
+//! ([`policy`]). Nodes on which jobs run beside one another, each with a share, are [`shared`];
+//! reservations that come and go while the machine runs are [`reserved`].
 //!
 //! At one instant the events come in this order: submissions, terminations, corrections of outlived
 //! estimates, wishes of the scheduler to be woken; among equals, submissions in the order of the
@@ -26,6 +27,7 @@ mod machine;
 pub mod order;
 pub mod policy;
 mod record;
+pub mod reserved;
 mod running;
 pub mod shared;
 mod simulation;
