@@ -23,6 +23,7 @@ mod learnt_waits;
 mod outcome;
 mod paper_molding;
 mod parts;
+mod placement;
 mod policy;
 mod priced_time;
 mod progress;
@@ -46,6 +47,10 @@ pub(crate) use learnt_waits::PublishedSite;
 pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use parts::{Ablations, AdmissionRule, RequestedFeatures, ReservationWish, Reviewed, Site};
+pub use placement::{
+    HighLoad, LongestDelay, OverDraws, Pictured, PlacementExperiment, PlacementMethod, PlacementOptions, PlacementSummary, Placements,
+    SoundJobs, TooFewSoundJobs, placements,
+};
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use priced_time::Agreement;
 pub use published_methods::varq::Choice as VarqChoice;

@@ -1,0 +1,275 @@
+//! Reservations placed inside windows, among the jobs of a log (Röblitz and Rzadca 2006, section
+//! 5).
+//!
+//! One of each ten jobs in a row is drawn, taken out of the log, and asks for a reservation in its
+//! place: of its size, for as long as it ran, at some time in a window. The others are jobs, and
+//! what becomes of them is held against a replay of them alone.
+
+mod figures;
+#[cfg(test)]
+mod tests;
+mod workload;
+
+pub use figures::{HighLoad, OverDraws, PlacementExperiment, PlacementSummary};
+pub use workload::{SoundJobs, TooFewSoundJobs};
+
+use job_types::time::{Seconds, UnixTime};
+use queue_plan::Resources;
+use queue_plan::placement::{
+    ClusterService, Delays, Earliest, Load, Moving, Preference, Probe, Probing, Ranking, Rated, Request, Slot, WhatIf,
+};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use self::workload::Drawn;
+use crate::engine::Job;
+use crate::engine::reserved::{Afterwards, Outcome, simulate};
+
+/// How slots are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlacementMethod {
+    /// By whether the present workload will be done (section 4.1).
+    Load,
+    /// By plans with a placeholder for each slot (section 4.2).
+    WhatIf,
+    /// By plans as [`Self::WhatIf`], and slots move inside their windows after they were granted.
+    Movable,
+    /// The first slot that is free (Smith, Foster and Taylor 2000).
+    Earliest,
+    /// The first slot that is free and delays no job that waits (Heine et al. 2005).
+    EarliestDelayingNobody,
+}
+
+impl PlacementMethod {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Load, Self::WhatIf, Self::Movable, Self::Earliest, Self::EarliestDelayingNobody];
+
+    /// What it is called on the command line and in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::WhatIf => "what-if",
+            Self::Movable => "movable",
+            Self::Earliest => "earliest",
+            Self::EarliestDelayingNobody => "earliest-delaying-nobody",
+        }
+    }
+}
+
+/// Which experiments are made, and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacementOptions {
+    /// The methods.
+    pub methods: Vec<PlacementMethod>,
+    /// Times from the submission of a request to the begin of its window.
+    pub book_ahead: Vec<Seconds>,
+    /// Times from the first to the last start inside the window.
+    pub windows: Vec<Seconds>,
+    /// Which slots are looked at.
+    pub probing: Probing,
+    /// The weight of the makespan in what-if; the rest is that of the mean completion time.
+    pub makespan_weight: f64,
+    /// Which of slots that are equally good is taken.
+    pub preference: Preference,
+    /// Whether a request that can't be granted stays open until its window has passed.
+    pub is_patient: bool,
+    /// How slots move with [`PlacementMethod::Movable`].
+    pub moving: Moving,
+    /// The seed of the first draw.
+    pub seed: u64,
+    /// How many draws.
+    pub seeds: u32,
+}
+
+impl Default for PlacementOptions {
+    /// The published experiments: two methods, 36 windows, one draw.
+    fn default() -> Self {
+        let hours = |hours: [i64; 6]| hours.map(|hours| Seconds(hours * 3_600)).to_vec();
+        Self {
+            methods: vec![PlacementMethod::Load, PlacementMethod::WhatIf],
+            book_ahead: hours([0, 2, 4, 6, 12, 24]),
+            windows: hours([0, 1, 2, 5, 10, 30]),
+            probing: Probing::default(),
+            makespan_weight: WhatIf::default().makespan_weight,
+            preference: Preference::Earliest,
+            is_patient: false,
+            moving: Moving::default(),
+            seed: 1,
+            seeds: 1,
+        }
+    }
+}
+
+impl PlacementOptions {
+    /// Returns how many experiments these are.
+    #[must_use]
+    pub fn experiments(&self) -> usize {
+        self.methods.len() * self.book_ahead.len() * self.windows.len() * self.seeds as usize
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Placements {
+    /// Each experiment, by method, seed, book-ahead and window.
+    pub experiments: Vec<PlacementExperiment>,
+    /// What they come to, by method.
+    pub summary: Vec<PlacementSummary>,
+    /// The jobs of the first draw without any reservation, and in the experiment in which one of
+    /// them is delayed the longest: for pictures.
+    #[serde(skip)]
+    pub pictured: Pictured,
+}
+
+/// What the pictures show, of the first draw.
+#[derive(Debug, Clone, Default)]
+pub struct Pictured {
+    /// The jobs that are not requests.
+    pub jobs: Vec<Job>,
+    /// What becomes of them without reservations.
+    pub alone: Outcome,
+    /// For each experiment with the widest window: its method, its book-ahead, and how much longer
+    /// each delayed job waits, with when it starts.
+    pub added: Vec<(PlacementMethod, Seconds, Vec<(UnixTime, Seconds)>)>,
+    /// The experiment with the job that is delayed the longest.
+    pub longest_delay: Option<LongestDelay>,
+}
+
+/// An experiment with the job that is delayed the longest.
+#[derive(Debug, Clone)]
+pub struct LongestDelay {
+    /// By which method slots were ranked.
+    pub method: PlacementMethod,
+    /// The place of the job among the jobs.
+    pub job: usize,
+    /// What becomes of everybody.
+    pub outcome: Outcome,
+    /// The reservations, with their processors.
+    pub reservations: Vec<(Slot, u32)>,
+}
+
+/// One experiment that is to be made.
+struct Task {
+    method: PlacementMethod,
+    seed: u64,
+    drawn: usize,
+    book_ahead: Seconds,
+    window: Seconds,
+}
+
+/// One experiment that was made.
+struct Made {
+    experiment: PlacementExperiment,
+    requests: Vec<Request>,
+    outcome: Outcome,
+}
+
+/// Makes the experiments, on as many threads as there are in the pool of the caller. `progress` is
+/// told after each.
+pub fn placements(jobs: &SoundJobs, options: &PlacementOptions, progress: &(impl Fn() + Sync)) -> Placements {
+    let seeds: Vec<u64> = (0..u64::from(options.seeds)).map(|place| options.seed.wrapping_add(place)).collect();
+    let alone = ClusterService { ranking: Earliest::default(), probing: options.probing };
+    let draws: Vec<(Drawn, Outcome)> = seeds
+        .par_iter()
+        .map(|seed| {
+            let drawn = Drawn::of(jobs, *seed);
+            let alone = simulate(&drawn.jobs, &[], jobs.processors, &alone, Afterwards::default());
+            (drawn, alone)
+        })
+        .collect();
+    let mut tasks = Vec::new();
+    for &method in &options.methods {
+        for (drawn, &seed) in seeds.iter().enumerate() {
+            for &book_ahead in &options.book_ahead {
+                tasks.extend(options.windows.iter().map(|&window| Task { method, seed, drawn, book_ahead, window }));
+            }
+        }
+    }
+    let widest = options.windows.iter().max().copied();
+    let made: Vec<Made> = tasks
+        .par_iter()
+        .filter_map(|task| {
+            let (drawn, alone) = draws.get(task.drawn)?;
+            let mut made = make(task, drawn, alone, jobs.processors, options);
+            // Only pictures need what became of everybody, and they are of the first draw.
+            if task.drawn != 0 || Some(task.window) != widest {
+                made.outcome = Outcome::default();
+            }
+            progress();
+            Some(made)
+        })
+        .collect();
+    let summary = options.methods.iter().map(|&method| PlacementSummary::of(method, made.iter().map(|made| &made.experiment)));
+    let summary = summary.collect();
+    let pictured = draws.into_iter().next().map(|(drawn, alone)| pictured(&made, drawn.jobs, alone)).unwrap_or_default();
+    Placements { experiments: made.into_iter().map(|made| made.experiment).collect(), summary, pictured }
+}
+
+/// A ranking that is known by name only when the program runs.
+enum Ranked {
+    Load(Load),
+    WhatIf(WhatIf),
+    Earliest(Earliest),
+}
+
+impl Ranked {
+    fn of(options: &PlacementOptions, method: PlacementMethod) -> Self {
+        match method {
+            PlacementMethod::Load => Self::Load(Load::default()),
+            PlacementMethod::WhatIf | PlacementMethod::Movable => Self::WhatIf(WhatIf { makespan_weight: options.makespan_weight }),
+            PlacementMethod::Earliest => Self::Earliest(Earliest { delays: Delays::Anybody }),
+            PlacementMethod::EarliestDelayingNobody => Self::Earliest(Earliest { delays: Delays::Nobody }),
+        }
+    }
+}
+
+impl Ranking for Ranked {
+    fn rate(&self, probe: &Probe<'_>) -> Vec<Rated> {
+        match self {
+            Self::Load(ranking) => ranking.rate(probe),
+            Self::WhatIf(ranking) => ranking.rate(probe),
+            Self::Earliest(ranking) => ranking.rate(probe),
+        }
+    }
+}
+
+fn make(task: &Task, drawn: &Drawn, alone: &Outcome, processors: u32, options: &PlacementOptions) -> Made {
+    let request = |job: &Job| {
+        let earliest_start = job.submit + task.book_ahead;
+        Request {
+            submitted: job.submit,
+            duration: job.run_time,
+            earliest_start,
+            latest_end: earliest_start + job.run_time + task.window,
+            takes: Resources::of_cpus(job.processors.into()),
+            preference: options.preference,
+        }
+    };
+    let requests: Vec<Request> = drawn.requests.iter().map(request).collect();
+    let service = ClusterService { ranking: Ranked::of(options, task.method), probing: options.probing };
+    let moving = (task.method == PlacementMethod::Movable).then_some(options.moving);
+    let afterwards = Afterwards { is_patient: options.is_patient, moving };
+    let outcome = simulate(&drawn.jobs, &requests, processors, &service, afterwards);
+    let experiment = PlacementExperiment::of((task.method, task.seed), (task.book_ahead, task.window), &drawn.jobs, alone, &outcome);
+    Made { experiment, requests, outcome }
+}
+
+fn pictured(made: &[Made], jobs: Vec<Job>, alone: Outcome) -> Pictured {
+    let mut pictured = Pictured::default();
+    let mut longest = Seconds::ZERO;
+    for one in made.iter().filter(|made| !made.outcome.starts.is_empty()) {
+        let delays = figures::delays(&alone, &one.outcome);
+        let added = delays.iter().map(|&(job, delay)| (one.outcome.starts[job], delay)).collect();
+        pictured.added.push((one.experiment.method, Seconds(one.experiment.book_ahead_s), added));
+        if let Some(&(job, delay)) = delays.iter().max_by_key(|(_, delay)| *delay)
+            && delay > longest
+        {
+            longest = delay;
+            let granted = one.outcome.requests.iter().zip(&one.requests);
+            let reservations = granted.filter_map(|(record, request)| Some((record.granted?, request.takes.size().cpus))).collect();
+            pictured.longest_delay = Some(LongestDelay { method: one.experiment.method, job, outcome: one.outcome.clone(), reservations });
+        }
+    }
+    Pictured { jobs, alone, ..pictured }
+}
