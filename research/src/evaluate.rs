@@ -7,6 +7,7 @@ mod log;
 pub mod methods;
 mod molding;
 mod picture;
+mod placement;
 mod policies;
 mod published;
 mod reservations;
@@ -36,7 +37,8 @@ pub use self::tables::class_name;
 /// submitted: a wait is known once the job has started, a run time once it has ended. Molding,
 /// deferral and reservations: the log is replayed under EASY backfilling, with a policy in front
 /// and without. Deadlines: the last jobs of the log are replayed under the published methods of
-/// admission.
+/// admission. Placement: one job of ten asks for a reservation inside a window, and slots are ranked
+/// by what they do to the others.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -58,6 +60,7 @@ enum What {
     Deferral(deferral::Arguments),
     Reservations(reservations::Arguments),
     Deadlines(deadlines::Arguments),
+    Placement(placement::Arguments),
 }
 
 /// Runs the command.
@@ -73,6 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         What::Deferral(arguments) => deferral::run(arguments)?,
         What::Reservations(arguments) => reservations::run(arguments)?,
         What::Deadlines(arguments) => deadlines::run(arguments)?,
+        What::Placement(arguments) => placement::run(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }
