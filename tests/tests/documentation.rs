@@ -44,7 +44,7 @@ const ADMINISTRATORS: [(&str, &str, bool); 15] = [
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 12] = [
+const WITHOUT_COMMANDS: [&str; 13] = [
     "docs/README.md",
     "docs/constants.md",
     "docs/design.md",
@@ -54,6 +54,7 @@ const WITHOUT_COMMANDS: [&str; 12] = [
     "docs/limits.md",
     "docs/measurements.md",
     "docs/molding.md",
+    "docs/placement.md",
     "docs/reservations.md",
     "docs/rule-fields.md",
     "docs/rules-cookbook.md",

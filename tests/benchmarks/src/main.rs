@@ -11,6 +11,7 @@ mod format;
 mod log;
 mod molding;
 mod page;
+mod placement;
 mod private_cluster;
 mod replays;
 mod reservations;
@@ -49,6 +50,7 @@ enum Benchmark {
     Deadlines(deadlines::Arguments),
     Forecasts(forecasts::Arguments),
     Molding(molding::Arguments),
+    Placement(placement::Arguments),
     Reservations(reservations::Arguments),
     Rules(rules::Arguments),
     Simulator(simulator::Arguments),
@@ -65,6 +67,7 @@ impl Benchmark {
             Benchmark::Deadlines(_) => deadlines::SCRIPT,
             Benchmark::Forecasts(_) => "ci/bench-forecasts",
             Benchmark::Molding(_) => molding::SCRIPT,
+            Benchmark::Placement(_) => placement::SCRIPT,
             Benchmark::Reservations(_) => reservations::SCRIPT,
             Benchmark::Rules(_) => rules::SCRIPT,
             Benchmark::Simulator(_) | Benchmark::Resident(_) => "ci/bench-simulator",
@@ -78,6 +81,7 @@ impl Benchmark {
             Benchmark::Deadlines(arguments) => deadlines::run(arguments),
             Benchmark::Forecasts(arguments) => forecasts::run(arguments),
             Benchmark::Molding(arguments) => molding::run(arguments),
+            Benchmark::Placement(arguments) => placement::run(arguments),
             Benchmark::Reservations(arguments) => reservations::run(arguments),
             Benchmark::Rules(arguments) => rules::run(arguments),
             Benchmark::Simulator(arguments) => simulator::run(arguments),
