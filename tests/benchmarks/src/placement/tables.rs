@@ -11,7 +11,7 @@ pub(super) fn of_stored(stored: &Stored<Found>) -> Vec<NamedTable> {
 
 /// The tables by the names that they have on the page.
 pub(super) fn of_page(found: &[Found]) -> Vec<NamedTable> {
-    let published: Vec<&Found> = found.iter().filter(|found| found.log.starts_with(PUBLISHED.0)).collect();
+    let published: Vec<&Found> = found.iter().filter(|found| found.log.starts_with(PUBLISHED)).collect();
     vec![
         ("placement success", success(found)),
         ("placement windows", windows(&published)),
@@ -41,7 +41,7 @@ fn success(found: &[Found]) -> String {
     let headings = ["log", "by", "all, %", "small, %", "high load, %", "of all, %", "makespan, %"];
     let mut rows = Vec::new();
     for found in found {
-        if found.log.starts_with(PUBLISHED.0) {
+        if found.log.starts_with(PUBLISHED) {
             // Sections 5.2 and 5.3 of Röblitz and Rzadca 2006.
             rows.push(["SDSC Blue, published", "`load`", "80", "38", "58", "", "+1 to +8"].map(str::to_owned).to_vec());
             rows.push(["SDSC Blue, published", "`what-if`", "97", "92", "92", "", "+1 to +8"].map(str::to_owned).to_vec());
