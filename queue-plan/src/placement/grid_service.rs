@@ -39,8 +39,7 @@ impl GridService {
     /// first.
     pub fn place<S: Site>(self, request: &Request, sites: &mut [S]) -> Answer {
         let mut dropped: Vec<(usize, Slot)> = Vec::new();
-        loop {
-            let Some((place, rated)) = best(request, sites, &dropped) else { break };
+        while let Some((place, rated)) = best(request, sites, &dropped) {
             match sites.get_mut(place).map(|site| site.reserve(request, rated.slot)) {
                 Some(Ok(())) => return Answer { granted: Some((place, rated)), in_vain: dropped.len() },
                 Some(Err(Conflict)) | None => dropped.push((place, rated.slot)),

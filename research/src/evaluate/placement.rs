@@ -352,12 +352,67 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<PlacementReport>> {
 }
 
 #[cfg(test)]
+mod sample;
+
+#[cfg(test)]
 mod tests {
-    use super::weight;
+    use super::sample::report;
+    use super::{picture, text, weight};
+    use crate::evaluate::picture::drawn;
+    use crate::evaluate::tables::line;
 
     #[test]
     fn a_weight_is_a_part() {
         assert_eq!((weight("0"), weight("0.25"), weight("1")), (Ok(0.0), Ok(0.25), Ok(1.0)));
         assert!(["-0.1", "1.1", "NaN", "half"].iter().all(|text| weight(text).is_err()));
+    }
+
+    #[test]
+    fn json_has_the_keys_that_are_promised() {
+        let json = serde_json::to_value(report(true)).unwrap();
+        let has = |value: &serde_json::Value, keys: &[&str]| {
+            for key in keys {
+                assert!(value.get(key).is_some(), "{key} in {value}");
+            }
+        };
+        has(&json, &["log", "file", "jobs", "processors", "settings", "experiments", "summary", "published", "remarks"]);
+        let experiment = ["method", "seed", "book_ahead_s", "window_s", "requested", "granted", "high_load_granted", "makespan_s"];
+        has(&json["experiments"][0], &experiment);
+        let waits =
+            ["delayed_jobs", "original_wait_s", "affected_wait_s", "added_wait_s", "net_wait_s", "idle_processor_s", "moved", "early"];
+        has(&json["experiments"][0], &waits);
+        has(&json["summary"][0], &["method", "success_rate", "small_success_rate", "high_load_success_rate"]);
+        has(&json["summary"][0]["added_wait_s"]["108000"], &["mean", "standard_error"]);
+        has(&json["published"]["summary"][0], &["method", "success_rate", "small_success_rate", "high_load_success_rate"]);
+        assert_eq!(json["experiments"].as_array().unwrap().len(), 5 * 2 * 3 * 2);
+        assert!(serde_json::to_value(report(false)).unwrap()["published"].is_null());
+    }
+
+    #[test]
+    fn the_report_has_ours_beside_what_was_published() {
+        let text = text::report(&[report(true)]);
+        let load = line(&text, "load ");
+        assert!(load.contains("(80 %)") && load.contains("(38 %)") && load.contains("(58 %)"), "{load}");
+        assert!(text.contains("(284)") && text.contains("load-Maui, as published"), "table 1");
+        for said in ["5.2: what-if grants 97 %", "5.3: at 12 h", "5.4: delays get much smaller", "6: what-if grants more"] {
+            let statement = text.lines().find(|line| line.contains(said)).unwrap_or_else(|| panic!("{said} in {text}"));
+            assert!(statement.contains("holds: ") || statement.contains("does not hold: "), "{statement}");
+        }
+        let alone = text::report(&[report(false)]);
+        assert!(!alone.contains('(') || !alone.contains("as published"), "{alone}");
+    }
+
+    #[test]
+    fn the_picture_has_a_diagram_for_each_figure() {
+        let svg = drawn(|path| picture::draw(path, &[report(false), report(false)]));
+        for title in [
+            "a-log: utilisation without reservations",
+            "a-log: backlog without reservations",
+            "Requests that were granted, movable",
+            "Waits that are added at the widest window, what-if",
+            "The job that is delayed the longest",
+        ] {
+            assert_eq!(svg.matches(title).count(), 2, "{title}");
+        }
     }
 }

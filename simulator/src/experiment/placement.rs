@@ -129,11 +129,21 @@ pub struct Pictured {
     pub jobs: Vec<Job>,
     /// What becomes of them without reservations.
     pub alone: Outcome,
-    /// For each experiment with the widest window: its method, its book-ahead, and how much longer
-    /// each delayed job waits, with when it starts.
-    pub added: Vec<(PlacementMethod, Seconds, Vec<(UnixTime, Seconds)>)>,
+    /// The delays of each experiment with the widest window.
+    pub added: Vec<Added>,
     /// The experiment with the job that is delayed the longest.
     pub longest_delay: Option<LongestDelay>,
+}
+
+/// By how much longer jobs wait in an experiment.
+#[derive(Debug, Clone)]
+pub struct Added {
+    /// By which method slots were ranked.
+    pub method: PlacementMethod,
+    /// From the submission of a request to the begin of its window.
+    pub book_ahead: Seconds,
+    /// When each delayed job starts, and how much longer it waits.
+    pub delays: Vec<(UnixTime, Seconds)>,
 }
 
 /// An experiment with the job that is delayed the longest.
@@ -260,8 +270,9 @@ fn pictured(made: &[Made], jobs: Vec<Job>, alone: Outcome) -> Pictured {
     let mut longest = Seconds::ZERO;
     for one in made.iter().filter(|made| !made.outcome.starts.is_empty()) {
         let delays = figures::delays(&alone, &one.outcome);
-        let added = delays.iter().map(|&(job, delay)| (one.outcome.starts[job], delay)).collect();
-        pictured.added.push((one.experiment.method, Seconds(one.experiment.book_ahead_s), added));
+        let delayed = delays.iter().map(|&(job, delay)| (one.outcome.starts[job], delay)).collect();
+        let book_ahead = Seconds(one.experiment.book_ahead_s);
+        pictured.added.push(Added { method: one.experiment.method, book_ahead, delays: delayed });
         if let Some(&(job, delay)) = delays.iter().max_by_key(|(_, delay)| *delay)
             && delay > longest
         {

@@ -7,7 +7,7 @@ use command_parts::plot::{self, Area, DIAGRAM, Gantt, GanttJob, LineChart, OverT
 use job_types::number::UserId;
 use job_types::time::{Seconds, UnixTime};
 use simulator::engine::Record;
-use simulator::experiment::{LongestDelay, Pictured, PlacementExperiment, PlacementMethod};
+use simulator::experiment::{Added, LongestDelay, Pictured, PlacementExperiment, PlacementMethod};
 use simulator::output::allocate;
 
 use super::PlacementReport;
@@ -113,16 +113,16 @@ fn success(cells: &Cells<'_>, method: PlacementMethod) -> LineChart {
 
 /// Figure 4: each wait counts when its job starts.
 fn added(report: &PlacementReport, method: PlacementMethod) -> LineChart {
-    let ours = report.found.pictured.added.iter().filter(|(by, ..)| *by == method);
-    let line = |(_, book_ahead, added): &(PlacementMethod, Seconds, Vec<(UnixTime, Seconds)>)| {
-        let mut added = added.clone();
-        added.sort_unstable();
+    let ours = report.found.pictured.added.iter().filter(|added| added.method == method);
+    let line = |added: &Added| {
+        let mut delays = added.delays.clone();
+        delays.sort_unstable();
         let mut sum = 0.0;
-        let points = added.into_iter().map(|(at, delay)| {
+        let points = delays.into_iter().map(|(at, delay)| {
             sum += delay.0 as f64 / HOUR_S as f64;
             [days(at), sum]
         });
-        Series { name: format!("{} h ahead", book_ahead.0 as f64 / HOUR_S as f64), points: points.collect(), is_ours: false }
+        Series { name: format!("{} h ahead", added.book_ahead.0 as f64 / HOUR_S as f64), points: points.collect(), is_ours: false }
     };
     LineChart {
         title: format!("Waits that are added at the widest window, {}", method.name()),
