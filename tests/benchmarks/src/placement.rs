@@ -45,9 +45,8 @@ pub(crate) const SCRIPT: &str = "ci/bench-placement";
 const PAGE: Page = Page { text: "docs/placement.md", figures: "docs/figures/placement.json" };
 
 /// The logs of the tables, by the beginnings of their names, with how they are replayed. A node of
-/// SDSC Blue has eight processors. The first 2,000 jobs of CEA Curie hardly wait.
-const LOGS: [(&str, &[&str]); 5] =
-    [(PUBLISHED, &["--node-processors", "8"]), ("SDSC-SP2", &[]), ("HPC2N", &[]), ("KTH-SP2", &[]), ("CEA-Curie", &["--jobs", "10000"])];
+/// SDSC Blue has eight processors.
+const LOGS: [(&str, &[&str]); 4] = [(PUBLISHED, &["--node-processors", "8"]), ("SDSC-SP2", &[]), ("HPC2N", &[]), ("KTH-SP2", &[])];
 
 /// The log of which there are published figures.
 const PUBLISHED: &str = "SDSC-BLUE";
