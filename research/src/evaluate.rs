@@ -37,8 +37,8 @@ pub use self::tables::class_name;
 /// submitted: a wait is known once the job has started, a run time once it has ended. Molding,
 /// deferral and reservations: the log is replayed under EASY backfilling, with a policy in front
 /// and without. Deadlines: the last jobs of the log are replayed under the published methods of
-/// admission. Placement: one job of ten asks for a reservation inside a window, and slots are ranked
-/// by what they do to the others.
+/// admission. Placement: one job of ten asks for a reservation inside a window, and slots are
+/// ranked by what they do to the others.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {

@@ -7,8 +7,8 @@ use super::ranking::{Probe, Ranking, Rated};
 use super::slot::Slot;
 use super::workload::Waiting;
 
-/// Puts a placeholder into the schedule for each slot, plans the jobs beside it, and takes a slot to
-/// be the better, the sooner they end (section 4.2, equations 2 to 4).
+/// Puts a placeholder into the schedule for each slot, plans the jobs beside it, and takes a slot
+/// to be the better, the sooner they end (section 4.2, equations 2 to 4).
 ///
 /// The start that the reservation would have as a job is one more slot, if it lies inside the
 /// window.

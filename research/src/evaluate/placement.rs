@@ -128,8 +128,8 @@ enum MethodName {
     /// Free are slots after the time at which the present workload will be done, approximately
     /// (4.1).
     Load,
-    /// The best is the slot with which the jobs of the present workload end soonest, as plans with a
-    /// placeholder tell (4.2).
+    /// The best is the slot with which the jobs of the present workload end soonest, as plans with
+    /// a placeholder tell (4.2).
     WhatIf,
     /// As what-if, and until shortly before its start a slot still moves inside its window where
     /// jobs then end sooner, or the reservation begins as soon as there is room.

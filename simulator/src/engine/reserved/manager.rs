@@ -105,8 +105,8 @@ impl Manager {
         moved
     }
 
-    /// Starts reservations now that begin later, where there is room beside everybody else and their
-    /// windows have begun, and says which requests have which slots now.
+    /// Starts reservations now that begin later, where there is room beside everybody else and
+    /// their windows have begun, and says which requests have which slots now.
     pub(super) fn start_early(&mut self, requests: &[Request]) -> Vec<(usize, Slot)> {
         let now = self.workload.now;
         let of_later = |(request, granted): (&usize, &Granted)| (granted.slot.start > now).then_some((granted.slot.start, *request));

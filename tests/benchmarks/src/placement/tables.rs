@@ -93,8 +93,8 @@ fn windows(published: &[&Found]) -> String {
     markdown(&headings, 2, &rows)
 }
 
-/// Table 1 of Röblitz and Rzadca 2006: book-ahead in hours; delayed jobs, original and affected wait
-/// in seconds, of load and of what-if under their scheduler Mica.
+/// Table 1 of Röblitz and Rzadca 2006: book-ahead in hours; delayed jobs, original and affected
+/// wait in seconds, of load and of what-if under their scheduler Mica.
 const TABLE_1: [(i64, [u32; 3], [u32; 3]); 6] = [
     (0, [284, 2_532, 7_853], [172, 4_155, 8_112]),
     (2, [341, 2_138, 11_572], [280, 3_594, 8_744]),
