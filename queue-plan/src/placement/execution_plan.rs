@@ -9,6 +9,7 @@ use super::cycle::Cycle;
 use super::slot::Slot;
 use super::workload::{Granted, Running, Waiting, Workload};
 use crate::profile::Profile;
+use crate::resources::Resources;
 
 /// What is put into a workload before it is planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +22,10 @@ pub enum Placed {
     Job(Waiting),
 }
 
-/// When the jobs of a workload start and end if nobody comes and each runs for its estimate: an
-/// execution plan (section 4.2).
+/// When the jobs of a workload start and end if nobody comes: an execution plan (section 4.2).
+///
+/// Jobs are scheduled by their estimates, and end when they are expected to; in the publication
+/// these are one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutionPlan {
     /// When each waiting job starts, in seconds from now; `None` for one that asks for more than
@@ -42,71 +45,14 @@ impl ExecutionPlan {
     /// that run and those that wait.
     #[must_use]
     pub fn of(workload: &Workload, placed: Placed) -> Self {
-        let now = workload.now;
-        let mut profile = workload.profile();
-        let mut ends: BinaryHeap<Reverse<UnixTime>> = workload.running.iter().map(|job| Reverse(job.until)).collect();
-        ends.extend(workload.granted.iter().map(|granted| Reverse(granted.slot.end)));
-        let mut queue: Vec<(usize, Waiting)> = workload.waiting.iter().copied().enumerate().collect();
-        let place_of_job = queue.len();
-        match placed {
-            Placed::Nothing => {}
-            Placed::Reservation(granted) => {
-                profile.take(granted.slot.start, granted.slot.end, granted.takes);
-                ends.push(Reverse(granted.slot.end));
-            }
-            Placed::Job(job) => queue.push((place_of_job, job)),
-        }
-        let ended = |job: &Running| (job.until - now).max(Seconds::ZERO);
-        let mut plan = Self {
-            starts: vec![None; workload.waiting.len()],
-            placed_job: None,
-            makespan: workload.running.iter().map(ended).max().unwrap_or(Seconds::ZERO),
-            completions: Seconds(workload.running.iter().map(|job| ended(job).0).sum()),
-        };
-        let mut at = now;
-        while !queue.is_empty() {
-            let least = queue.iter().map(|(_, job)| job.asks.cpus).min().unwrap_or_default();
-            profile.forget_before(at);
-            // Nobody starts where there is not even room for the smallest.
-            if profile.free_at(at).cpus >= least {
-                profile = plan.start(workload, at, profile, &mut queue, &mut ends);
-            }
-            let Some(next) = std::iter::from_fn(|| ends.pop()).map(|Reverse(end)| end).find(|end| *end > at) else { break };
+        let mut planning = Planning::of(workload, placed);
+        let mut at = workload.now;
+        while !planning.queue.is_empty() {
+            planning.start(at);
+            let Some(next) = planning.next_end(at) else { break };
             at = next;
         }
-        plan
-    }
-
-    /// One scheduling cycle of the plan.
-    fn start(
-        &mut self,
-        workload: &Workload,
-        at: UnixTime,
-        profile: Profile,
-        queue: &mut Vec<(usize, Waiting)>,
-        ends: &mut BinaryHeap<Reverse<UnixTime>>,
-    ) -> Profile {
-        let mut cycle = Cycle::of_heads(at, profile, queue.iter().map(|(_, job)| *job));
-        let heads = cycle.started();
-        // The first that did not start has the lock.
-        let behind = heads + 1;
-        let backfilled = cycle.backfill(queue.iter().skip(behind).map(|(_, job)| *job));
-        let started: Vec<usize> = (0..heads).chain(backfilled.into_iter().map(|place| behind + place)).collect();
-        for place in started.iter().rev() {
-            let (index, job) = queue.remove(*place);
-            let slot = Slot::of(at, job.estimate);
-            ends.push(Reverse(slot.end));
-            match self.starts.get_mut(index) {
-                Some(start) => {
-                    *start = Some(at - workload.now);
-                    let end = slot.end - workload.now;
-                    self.makespan = self.makespan.max(end);
-                    self.completions = Seconds(self.completions.0 + end.0);
-                }
-                None => self.placed_job = Some(slot),
-            }
-        }
-        cycle.without_lock()
+        planning.plan
     }
 
     /// How many jobs start later than in another plan of the same workload, and by how many seconds
@@ -115,5 +61,92 @@ impl ExecutionPlan {
     pub fn delays(&self, other: &Self) -> (usize, Seconds) {
         let later = self.starts.iter().zip(&other.starts).filter_map(|(ours, other)| Some((*ours)? - (*other)?));
         later.filter(|later| *later > Seconds::ZERO).fold((0, Seconds::ZERO), |(jobs, sum), later| (jobs + 1, Seconds(sum.0 + later.0)))
+    }
+}
+
+/// An end that is to come: when, until when the processors were taken, and how many.
+type End = Reverse<(UnixTime, UnixTime, i64)>;
+
+/// A plan that is being made.
+struct Planning<'w> {
+    workload: &'w Workload,
+    profile: Profile,
+    ends: BinaryHeap<End>,
+    /// The jobs that have not started, by their places among those that wait.
+    queue: Vec<(usize, Waiting)>,
+    plan: ExecutionPlan,
+}
+
+impl<'w> Planning<'w> {
+    fn of(workload: &'w Workload, placed: Placed) -> Self {
+        let mut profile = workload.profile();
+        let mut ends: BinaryHeap<End> = workload.running.iter().map(|job| Reverse((job.ends, job.until, job.holds.cpus))).collect();
+        let mut granted = |granted: &Granted| ends.push(Reverse((granted.slot.end, granted.slot.end, 0)));
+        workload.granted.iter().for_each(&mut granted);
+        let mut queue: Vec<(usize, Waiting)> = workload.waiting.iter().copied().enumerate().collect();
+        match placed {
+            Placed::Nothing => {}
+            Placed::Reservation(reservation) => {
+                profile.take(reservation.slot.start, reservation.slot.end, reservation.takes);
+                granted(&reservation);
+            }
+            Placed::Job(job) => queue.push((queue.len(), job)),
+        }
+        let ended = |job: &Running| (job.ends - workload.now).max(Seconds::ZERO);
+        let plan = ExecutionPlan {
+            starts: vec![None; workload.waiting.len()],
+            placed_job: None,
+            makespan: workload.running.iter().map(ended).max().unwrap_or(Seconds::ZERO),
+            completions: Seconds(workload.running.iter().map(|job| ended(job).0).sum()),
+        };
+        Self { workload, profile, ends, queue, plan }
+    }
+
+    /// Goes to the next moment at which something ends, and gives back what is taken beyond it.
+    fn next_end(&mut self, at: UnixTime) -> Option<UnixTime> {
+        let mut next = None;
+        while let Some(&Reverse((end, until, cpus))) = self.ends.peek() {
+            if next.is_some_and(|next| end > next) {
+                break;
+            }
+            self.ends.pop();
+            self.profile.give_back(end.max(at), until, Resources::of_cpus(cpus));
+            if end > at {
+                next = Some(end);
+            }
+        }
+        next
+    }
+
+    /// One scheduling cycle.
+    fn start(&mut self, at: UnixTime) {
+        let least = self.queue.iter().map(|(_, job)| job.asks.cpus).min().unwrap_or_default();
+        self.profile.forget_before(at);
+        // Nobody starts where there is not even room for the smallest.
+        if self.profile.free_at(at).cpus < least {
+            return;
+        }
+        let profile = std::mem::replace(&mut self.profile, Profile::new(at, Resources::NONE));
+        let mut cycle = Cycle::of_heads(at, profile, self.queue.iter().map(|(_, job)| *job));
+        let heads = cycle.started();
+        // The first that did not start has the lock.
+        let behind = heads + 1;
+        let backfilled = cycle.backfill(self.queue.iter().skip(behind).map(|(_, job)| *job));
+        let started: Vec<usize> = (0..heads).chain(backfilled.into_iter().map(|place| behind + place)).collect();
+        for place in started.iter().rev() {
+            let (index, job) = self.queue.remove(*place);
+            self.ends.push(Reverse((at + job.runs, at + job.estimate, job.asks.cpus)));
+            let now = self.workload.now;
+            match self.plan.starts.get_mut(index) {
+                Some(start) => {
+                    *start = Some(at - now);
+                    let end = at + job.runs - now;
+                    self.plan.makespan = self.plan.makespan.max(end);
+                    self.plan.completions = Seconds(self.plan.completions.0 + end.0);
+                }
+                None => self.plan.placed_job = Some(Slot::of(at, job.estimate)),
+            }
+        }
+        self.profile = cycle.without_lock();
     }
 }

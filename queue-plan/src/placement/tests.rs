@@ -17,7 +17,7 @@ fn cpus(count: i64) -> Resources {
 }
 
 fn waiting(asks: i64, estimate: i64) -> Waiting {
-    Waiting { estimate: Seconds(estimate), asks: cpus(asks) }
+    Waiting { estimate: Seconds(estimate), runs: Seconds(estimate), asks: cpus(asks) }
 }
 
 fn granted(start: i64, end: i64, takes: i64) -> Granted {
@@ -29,7 +29,7 @@ fn slot(start: i64, end: i64) -> Slot {
 }
 
 fn workload() -> Workload {
-    let running = |until, holds| Running { until: UnixTime(until), holds: cpus(holds) };
+    let running = |until, holds| Running { until: UnixTime(until), ends: UnixTime(until), holds: cpus(holds) };
     Workload {
         now: UnixTime(0),
         offers: cpus(8),
@@ -136,7 +136,7 @@ fn the_head_has_a_lock_that_others_start_beside() {
     // Two processors are free beside the lock, and no more.
     let mut cycle = Manager::of(workload()).cycle;
     assert_eq!(cycle.backfill([waiting(2, 200)]), [0]);
-    let beside_three = Workload { running: vec![Running { until: UnixTime(100), holds: cpus(5) }], ..workload() };
+    let beside_three = Workload { running: vec![Running { until: UnixTime(100), ends: UnixTime(100), holds: cpus(5) }], ..workload() };
     let mut cycle = Manager::of(beside_three).cycle;
     assert_eq!(cycle.backfill([waiting(3, 101), waiting(3, 100)]), [1], "the first would delay the head");
 }
@@ -163,6 +163,22 @@ fn plans_are_what_a_hand_finds() {
     let too_large = Workload { waiting: vec![waiting(9, 1), waiting(2, 30)], ..workload() };
     let starts = ExecutionPlan::of(&too_large, Placed::Nothing).starts;
     assert_eq!(starts, [None, Some(Seconds(0))]);
+}
+
+#[test]
+fn in_plans_jobs_are_scheduled_by_estimates_and_end_when_they_are_expected_to() {
+    // The first job ends at 60 in the place of 100, which the scheduler does not know before: W3
+    // starts at 40 all the same, the head at 60 when both have ended, and W4 when W1 has, after 25 s.
+    let mut early = workload();
+    early.running[0].ends = UnixTime(60);
+    early.waiting[0].runs = Seconds(25);
+    let plan = ExecutionPlan::of(&early, Placed::Nothing);
+    assert_eq!(plan.starts, [Some(60), Some(0), Some(40), Some(85)].map(|start| start.map(Seconds)));
+    assert_eq!((plan.makespan, plan.completions), (Seconds(95), Seconds(60 + 40 + 85 + 30 + 60 + 95)));
+    // What ends early gives back no more than it had.
+    let alone = Workload { running: vec![Running { until: UnixTime(100), ends: UnixTime(10), holds: cpus(8) }], ..workload() };
+    let full = Workload { waiting: vec![waiting(8, 5), waiting(8, 5)], ..alone };
+    assert_eq!(ExecutionPlan::of(&full, Placed::Nothing).starts, [Some(Seconds(10)), Some(Seconds(15))]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl Ranking for WhatIf {
     fn rate(&self, probe: &Probe<'_>) -> Vec<Rated> {
         let request = probe.request;
         let plan = |placed| ExecutionPlan::of(probe.workload, placed);
-        let as_job = plan(Placed::Job(Waiting { estimate: request.duration, asks: request.takes }));
+        let as_job = plan(Placed::Job(Waiting { estimate: request.duration, runs: request.duration, asks: request.takes }));
         let fits = |slot: &Slot| probe.cycle.has_room_for(&probe.placeholder(*slot));
         let slots: Vec<_> = probe.slots().into_iter().filter(fits).collect();
         let mut plans: Vec<_> = slots.iter().map(|slot| (*slot, plan(Placed::Reservation(probe.placeholder(*slot))))).collect();

@@ -11,6 +11,8 @@ use crate::resources::Resources;
 pub struct Running {
     /// When it ends by its estimate.
     pub until: UnixTime,
+    /// When it ends in plans: not before now, and not after that.
+    pub ends: UnixTime,
     /// What it holds.
     pub holds: Resources,
 }
@@ -20,6 +22,8 @@ pub struct Running {
 pub struct Waiting {
     /// How long it runs by its estimate.
     pub estimate: Seconds,
+    /// How long it runs in plans: not longer than that.
+    pub runs: Seconds,
     /// What it asks for.
     pub asks: Resources,
 }

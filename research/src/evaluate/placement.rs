@@ -20,7 +20,7 @@ use indicatif::{MultiProgress, ProgressDrawTarget};
 use job_types::time::Seconds;
 use queue_plan::placement::{Moving, Preference, Probing};
 use serde::Serialize;
-use simulator::experiment::{PlacementMethod, PlacementOptions, Placements, SoundJobs, placements};
+use simulator::experiment::{PlacementMethod, PlacementOptions, PlacementRunTimes, Placements, SoundJobs, placements};
 use simulator::remarks::Remarks;
 use slurm_conf::duration::DAY_SECONDS;
 
@@ -113,6 +113,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = between::<1, LONGEST>)]
     least_gain: Seconds,
 
+    /// How long jobs run in the plans of what-if, movable and earliest-delaying-nobody. Jobs are
+    /// scheduled by what was requested, whatever this says.
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
+    run_times: RunTimesName,
+
     /// Keep a request that can't be granted open until its window has passed. Without it the first
     /// answer is final.
     #[arg(long)]
@@ -153,6 +158,28 @@ impl MethodName {
     }
 }
 
+/// How long jobs run in plans.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum RunTimesName {
+    /// As long as they were requested to run at most, as published.
+    #[default]
+    Estimated,
+    /// As long as the daemon forecasts, from the jobs that have ended before.
+    Forecast,
+    /// As long as they will, which nobody can know.
+    Actual,
+}
+
+impl RunTimesName {
+    fn run_times(self) -> PlacementRunTimes {
+        match self {
+            Self::Estimated => PlacementRunTimes::Estimated,
+            Self::Forecast => PlacementRunTimes::Forecast,
+            Self::Actual => PlacementRunTimes::Actual,
+        }
+    }
+}
+
 /// Which of slots that are equally good is reserved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -177,7 +204,7 @@ Keys of --format json (one object for one LOG; for more {\"logs\": [...]}):
   log, file, jobs, processors, remarks
                      the log: jobs that are replayed, and the machine's nodes
   settings           the options: node_processors, most_nodes, made_smaller (jobs that it made smaller),
-                     slots, gap_s, makespan_weight, prefer, patience, notice_s, move_every_s,
+                     slots, gap_s, makespan_weight, prefer, patience, run_times, notice_s, move_every_s,
                      least_gain_s, seed, seeds
   experiments        a list: method, seed, book_ahead_s, window_s; requested and granted;
                      high_load_requested and high_load_granted, the fifth of them with the highest
@@ -209,6 +236,7 @@ struct Settings {
     makespan_weight: f64,
     prefer: PreferenceName,
     patience: bool,
+    run_times: PlacementRunTimes,
     notice_s: i64,
     move_every_s: i64,
     least_gain_s: i64,
@@ -264,6 +292,7 @@ impl Arguments {
             preference: if self.prefer == PreferenceName::Latest { Preference::Latest } else { Preference::Earliest },
             is_patient: self.patience,
             moving: self.moving(),
+            run_times: self.run_times.run_times(),
             seed: self.common.seed,
             seeds: self.seeds.get(),
         }
@@ -283,6 +312,7 @@ impl Arguments {
             makespan_weight: self.makespan_weight,
             prefer: self.prefer,
             patience: self.patience,
+            run_times: self.run_times.run_times(),
             notice_s: self.notice.0,
             move_every_s: self.move_every.0,
             least_gain_s: self.least_gain.0,

@@ -37,6 +37,11 @@ impl ExpectedRunTimes {
         &self.learner
     }
 
+    /// How long a job that was submitted is expected to run.
+    pub(super) fn of_job(&self, index: JobIndex) -> Option<Seconds> {
+        self.expected.get(index as usize).map(|expected| expected.run_time)
+    }
+
     /// The forecast of a job's run time from what was published.
     pub(super) fn forecast(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
         self.learner.forecast(asked)

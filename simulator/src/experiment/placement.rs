@@ -6,11 +6,13 @@
 //! what becomes of them is held against a replay of them alone.
 
 mod figures;
+mod run_times;
 #[cfg(test)]
 mod tests;
 mod workload;
 
 pub use figures::{HighLoad, OverDraws, PlacementExperiment, PlacementSummary};
+pub use run_times::PlacementRunTimes;
 pub use workload::{SoundJobs, TooFewSoundJobs};
 
 use job_types::time::{Seconds, UnixTime};
@@ -22,7 +24,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use self::workload::Drawn;
 use crate::engine::Job;
-use crate::engine::reserved::{Afterwards, Outcome, simulate};
+use crate::engine::reserved::{Afterwards, AsEstimated, Outcome, simulate};
 
 /// How slots are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -76,6 +78,8 @@ pub struct PlacementOptions {
     pub is_patient: bool,
     /// How slots move with [`PlacementMethod::Movable`].
     pub moving: Moving,
+    /// How long jobs run in plans.
+    pub run_times: PlacementRunTimes,
     /// The seed of the first draw.
     pub seed: u64,
     /// How many draws.
@@ -95,6 +99,7 @@ impl Default for PlacementOptions {
             preference: Preference::Earliest,
             is_patient: false,
             moving: Moving::default(),
+            run_times: PlacementRunTimes::default(),
             seed: 1,
             seeds: 1,
         }
@@ -184,7 +189,7 @@ pub fn placements(jobs: &SoundJobs, options: &PlacementOptions, progress: &(impl
         .par_iter()
         .map(|seed| {
             let drawn = Drawn::of(jobs, *seed);
-            let alone = simulate(&drawn.jobs, &[], jobs.processors, &alone, Afterwards::default());
+            let alone = simulate(&drawn.jobs, &[], jobs.processors, &alone, Afterwards::default(), &mut AsEstimated);
             (drawn, alone)
         })
         .collect();
@@ -260,7 +265,8 @@ fn make(task: &Task, drawn: &Drawn, alone: &Outcome, processors: u32, options: &
     let service = ClusterService { ranking: Ranked::of(options, task.method), probing: options.probing };
     let moving = (task.method == PlacementMethod::Movable).then_some(options.moving);
     let afterwards = Afterwards { is_patient: options.is_patient, moving };
-    let outcome = simulate(&drawn.jobs, &requests, processors, &service, afterwards);
+    let mut expectations = options.run_times.expectations(drawn.jobs.len());
+    let outcome = simulate(&drawn.jobs, &requests, processors, &service, afterwards, expectations.as_mut());
     let experiment = PlacementExperiment::of((task.method, task.seed), (task.book_ahead, task.window), &drawn.jobs, alone, &outcome);
     Made { experiment, requests, outcome }
 }

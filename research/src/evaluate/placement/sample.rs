@@ -1,7 +1,7 @@
 //! A made-up report, for tests.
 
 use job_types::time::Seconds;
-use simulator::experiment::{PlacementMethod, PlacementOptions, SoundJobs, placements};
+use simulator::experiment::{PlacementMethod, PlacementOptions, PlacementRunTimes, SoundJobs, placements};
 use simulator::remarks::Remarks;
 use simulator::swf::Reader;
 
@@ -41,6 +41,7 @@ pub(super) fn report(is_published: bool) -> PlacementReport {
             makespan_weight: 0.5,
             prefer: PreferenceName::Earliest,
             patience: false,
+            run_times: PlacementRunTimes::Estimated,
             notice_s: 0,
             move_every_s: 3_600,
             least_gain_s: 600,

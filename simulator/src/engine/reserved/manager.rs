@@ -1,18 +1,30 @@
 //! The machine, its queue and its reservations.
 
 use job_types::time::{Seconds, UnixTime};
-use queue_plan::Resources;
 use queue_plan::placement::{Conflict, Cycle, Granted, Moving, Probing, Request, ResourceManager, Running, Slot, Waiting, Workload};
+use queue_plan::{Resources, corrected_to};
 
 use super::super::{Job, JobIndex};
+
+/// A job that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Started {
+    pub(super) index: JobIndex,
+    pub(super) start: UnixTime,
+    /// When it ends, which nobody knows before.
+    end: UnixTime,
+    estimate: Seconds,
+    /// How long it was expected to run when it was submitted.
+    runs: Seconds,
+}
 
 /// The machine, its queue and its reservations, in the middle of a scheduling cycle.
 #[derive(Debug)]
 pub(super) struct Manager {
     pub(super) workload: Workload,
     pub(super) cycle: Cycle,
-    /// The jobs that run, in the order of [`Workload::running`], with their true ends.
-    running: Vec<(JobIndex, UnixTime)>,
+    /// The jobs that run, in the order of [`Workload::running`].
+    running: Vec<Started>,
     /// The jobs that wait, in the order of [`Workload::waiting`].
     waiting: Vec<JobIndex>,
     /// The requests of the reservations that were granted, in the order of [`Workload::granted`].
@@ -31,15 +43,16 @@ impl Manager {
         Self { workload, cycle, running: Vec::new(), waiting: Vec::new(), granted: Vec::new(), answered: 0, started: Vec::new() }
     }
 
-    /// Puts a job at the end of the queue.
-    pub(super) fn submit(&mut self, index: JobIndex, job: &Job) {
-        self.workload.waiting.push(Waiting { estimate: job.estimate, asks: Resources::of_cpus(job.processors.into()) });
+    /// Puts a job at the end of the queue that is expected to run for so long.
+    pub(super) fn submit(&mut self, index: JobIndex, job: &Job, runs: Seconds) {
+        let runs = runs.clamp(Seconds(1), job.estimate.max(Seconds(1)));
+        self.workload.waiting.push(Waiting { estimate: job.estimate, runs, asks: Resources::of_cpus(job.processors.into()) });
         self.waiting.push(index);
     }
 
     /// When the next job or reservation ends.
     pub(super) fn next_end(&self) -> Option<UnixTime> {
-        let jobs = self.running.iter().map(|(_, end)| *end);
+        let jobs = self.running.iter().map(|job| job.end);
         jobs.chain(self.workload.granted.iter().map(|granted| granted.slot.end)).min()
     }
 
@@ -49,26 +62,37 @@ impl Manager {
         begins.filter(|begin| *begin > self.workload.now).min()
     }
 
-    /// Ends what ends by now. Returns whether a job ends so long before its estimate, or longer.
-    pub(super) fn end(&mut self, far: Option<Seconds>) -> bool {
+    /// Ends what ends by now. Returns the jobs that have ended, and whether one of them did so long
+    /// before its estimate, or longer.
+    pub(super) fn end(&mut self, far: Option<Seconds>) -> (Vec<Started>, bool) {
         let now = self.workload.now;
-        let ended = self.running.iter().zip(&self.workload.running).filter(|((_, end), _)| *end <= now);
-        let is_far_too_early = far.is_some_and(|far| ended.map(|(_, job)| job.until - now).any(|early| early >= far));
-        let mut ends = self.running.iter().map(|(_, end)| *end <= now);
+        let mut ends = self.running.iter().map(|job| job.end <= now);
         self.workload.running.retain(|_| !ends.next().unwrap_or(false));
-        self.running.retain(|(_, end)| *end > now);
+        let (ended, running): (Vec<Started>, _) = std::mem::take(&mut self.running).into_iter().partition(|job| job.end <= now);
+        self.running = running;
+        let early = |job: &Started| job.start + job.estimate - now;
+        let is_far_too_early = far.is_some_and(|far| ended.iter().any(|job| early(job) >= far));
         let mut ends = self.workload.granted.iter().map(|granted| granted.slot.end <= now);
         self.granted.retain(|_| !ends.next().unwrap_or(false));
         self.workload.granted.retain(|granted| granted.slot.end > now);
-        is_far_too_early
+        (ended, is_far_too_early)
     }
 
     /// Begins a scheduling cycle: the jobs at the head of the queue start.
     pub(super) fn begin_cycle(&mut self, jobs: &[Job]) {
         self.started.clear();
+        self.correct();
         self.cycle = Cycle::of_heads(self.workload.now, self.workload.profile(), self.workload.waiting.iter().copied());
         for _ in 0..self.cycle.started() {
             self.start(0, jobs);
+        }
+    }
+
+    /// Expects jobs to run on that were expected to have ended.
+    fn correct(&mut self) {
+        let now = self.workload.now;
+        for (job, running) in self.running.iter().zip(&mut self.workload.running) {
+            running.ends = job.start + corrected_to(job.runs, now - job.start, job.estimate);
         }
     }
 
@@ -84,8 +108,9 @@ impl Manager {
         let now = self.workload.now;
         let (index, waiting) = (self.waiting.remove(place), self.workload.waiting.remove(place));
         let run_time = jobs.get(index as usize).map_or(Seconds::ZERO, |job| job.run_time);
-        self.workload.running.push(Running { until: now + waiting.estimate, holds: waiting.asks });
-        self.running.push((index, now + run_time));
+        let Waiting { estimate, runs, asks } = waiting;
+        self.workload.running.push(Running { until: now + estimate, ends: now + runs, holds: asks });
+        self.running.push(Started { index, start: now, end: now + run_time, estimate, runs });
         self.started.push(index);
     }
 

@@ -10,9 +10,11 @@
 //! Of one moment the ends come first, with one cycle for all of them, and then the submissions in
 //! their order, with one for each.
 
+mod expectations;
 mod manager;
 mod simulation;
 #[cfg(test)]
 mod tests;
 
+pub use expectations::{AsEstimated, AsTheyWill, Expectations};
 pub use simulation::{Afterwards, Outcome, RequestRecord, simulate};

@@ -4,6 +4,7 @@ use job_types::time::UnixTime;
 use queue_plan::placement::{ClusterService, Conflict, GridService, Moving, Probed, Ranking, Request, ResourceManager, Site, Slot};
 
 use super::super::{Job, JobIndex};
+use super::expectations::Expectations;
 use super::manager::Manager;
 
 /// What became of a request.
@@ -61,19 +62,22 @@ impl<R: Ranking> Site for OneCluster<'_, R> {
 /// Runs jobs on a machine of `processors`, with requests for reservations between them.
 ///
 /// Both are in order of submission; of one moment jobs come before requests. No job asks for more
-/// than the machine has, or runs longer than its estimate.
+/// than the machine has, or runs longer than its estimate. How long jobs run in plans, `expectations`
+/// says.
 pub fn simulate<R: Ranking>(
     jobs: &[Job],
     requests: &[Request],
     processors: u32,
     service: &ClusterService<R>,
     afterwards: Afterwards,
+    expectations: &mut dyn Expectations,
 ) -> Outcome {
     let mut simulation = Simulation {
         jobs,
         requests,
         service,
         afterwards,
+        expectations,
         next_review: UnixTime(i64::MIN),
         manager: Manager::new(processors),
         open: Vec::new(),
@@ -92,6 +96,7 @@ struct Simulation<'a, R> {
     requests: &'a [Request],
     service: &'a ClusterService<R>,
     afterwards: Afterwards,
+    expectations: &'a mut dyn Expectations,
     /// When slots are ranked anew.
     next_review: UnixTime,
     manager: Manager,
@@ -117,14 +122,19 @@ impl<R: Ranking> Simulation<'_, R> {
             self.outcome.idle_processor_s += idle * (now - before).0.max(0);
             self.manager.workload.now = now;
             if end == Some(now) || review == Some(now) {
-                let is_far_too_early = self.manager.end(self.afterwards.moving.map(|moving| moving.every));
+                let (ended, is_far_too_early) = self.manager.end(self.afterwards.moving.map(|moving| moving.every));
+                for job in ended {
+                    self.expectations.ended(job.index, &self.jobs[job.index as usize], job.start);
+                }
                 if is_far_too_early {
                     self.next_review = now;
                 }
                 self.cycle();
             }
             while let Some(job) = self.jobs.get(next_job).filter(|job| job.submit == now) {
-                self.manager.submit(next_job as JobIndex, job);
+                let index = next_job as JobIndex;
+                let runs = self.expectations.submitted(index, job);
+                self.manager.submit(index, job, runs);
                 next_job += 1;
                 self.cycle();
             }

@@ -4,7 +4,7 @@ use queue_plan::Resources;
 use queue_plan::placement::{ClusterService, Earliest, Load, Moving, Preference, Probing, Ranking, Request, WhatIf};
 
 use super::super::Job;
-use super::{Afterwards, Outcome, simulate};
+use super::{Afterwards, AsEstimated, Outcome, simulate};
 
 const PROCESSORS: u32 = 8;
 
@@ -25,12 +25,12 @@ fn request(submitted: i64, takes: u32, duration: i64, [earliest_start, window]: 
 
 fn run(jobs: &[Job], requests: &[Request], ranking: impl Ranking, is_patient: bool) -> Outcome {
     let service = ClusterService { ranking, probing: Probing { slots: 5, gap: Seconds(10) } };
-    simulate(jobs, requests, PROCESSORS, &service, Afterwards { is_patient, moving: None })
+    simulate(jobs, requests, PROCESSORS, &service, Afterwards { is_patient, moving: None }, &mut AsEstimated)
 }
 
 fn run_moving(jobs: &[Job], requests: &[Request], ranking: impl Ranking, moving: Moving) -> Outcome {
     let service = ClusterService { ranking, probing: Probing { slots: 5, gap: Seconds(10) } };
-    simulate(jobs, requests, PROCESSORS, &service, Afterwards { is_patient: false, moving: Some(moving) })
+    simulate(jobs, requests, PROCESSORS, &service, Afterwards { is_patient: false, moving: Some(moving) }, &mut AsEstimated)
 }
 
 const MOVING: Moving = Moving { notice: Seconds::ZERO, every: Seconds(10), least: Seconds(1) };
@@ -173,8 +173,8 @@ proptest! {
         let of = |takes| Resources::of_cpus(takes);
         let mut workload = Workload {
             offers: of(8),
-            running: running.into_iter().map(|(holds, until)| Running { until: UnixTime(until), holds: of(holds) }).collect(),
-            waiting: vec![Waiting { estimate: Seconds(head.1), asks: of(head.0) }],
+            running: running.into_iter().map(|(holds, until)| Running { until: UnixTime(until), ends: UnixTime(until), holds: of(holds) }).collect(),
+            waiting: vec![Waiting { estimate: Seconds(head.1), runs: Seconds(head.1), asks: of(head.0) }],
             ..Workload::default()
         };
         let cycle = |workload: &Workload| Cycle::of_heads(workload.now, workload.profile(), workload.waiting.iter().copied());
