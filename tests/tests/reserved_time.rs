@@ -36,6 +36,9 @@ fn cluster_of(nodes: u32, wait_s: i64) -> Cluster {
     let past = [Past { nodes: 1, ..small }, small, Past { nodes: 4, wait_s: 3_600, more_wait_s: 10, ..small }];
     // Room for all reservations of these tests, which no daemon takes up.
     cluster.publish_of(128, user, enforcing(), &past);
+    // A submission takes the snapshot up, and one that comes meanwhile finds none rather than wait.
+    let tested = cluster.prepare_for(USER, "sbatch").args(SMALL).args(["--test-only", "--wrap", "true"]).output().unwrap();
+    assert!(tested.status.success(), "{}", said(&tested));
     cluster
 }
 
