@@ -352,8 +352,8 @@ fn preemption_of_jobs_that_wait(cluster: &Cluster) {
     for job in &urgent {
         assert_eq!(job.end(SOON), "COMPLETED");
     }
-    // slurmctld puts a requeued job off. slurmd takes one that comes back within the second in which
-    // it was killed for the killed one, and the job fails.
+    // slurmctld puts a requeued job off. slurmd takes one that comes back within the second in
+    // which it was killed for the killed one, and the job fails.
     std::thread::sleep(Duration::from_secs(3));
     wait_for("the requeued job to run again", Duration::from_secs(180), || {
         let _ = cluster.run("scontrol", &["update", &format!("JobId={}", requeued.id), "StartTime=now"]);
