@@ -168,7 +168,8 @@ fn plans_are_what_a_hand_finds() {
 #[test]
 fn in_plans_jobs_are_scheduled_by_estimates_and_end_when_they_are_expected_to() {
     // The first job ends at 60 in the place of 100, which the scheduler does not know before: W3
-    // starts at 40 all the same, the head at 60 when both have ended, and W4 when W1 has, after 25 s.
+    // starts at 40 all the same, the head at 60 when both have ended, and W4 when W1 has, after 25
+    // seconds.
     let mut early = workload();
     early.running[0].ends = UnixTime(60);
     early.waiting[0].runs = Seconds(25);

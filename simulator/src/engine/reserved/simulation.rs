@@ -62,8 +62,8 @@ impl<R: Ranking> Site for OneCluster<'_, R> {
 /// Runs jobs on a machine of `processors`, with requests for reservations between them.
 ///
 /// Both are in order of submission; of one moment jobs come before requests. No job asks for more
-/// than the machine has, or runs longer than its estimate. How long jobs run in plans, `expectations`
-/// says.
+/// than the machine has, or runs longer than its estimate. How long jobs run in plans,
+/// `expectations` says.
 pub fn simulate<R: Ranking>(
     jobs: &[Job],
     requests: &[Request],
