@@ -3,8 +3,8 @@
 //! 2006).
 //!
 //! A [`Request`] says how much is wanted for how long and in which window. Three parts answer it,
-//! which know each other by messages alone (section 3, figure 1), so that the daemon and a replay
-//! use the same ones:
+//! which know each other by messages alone (section 3, figure 1), so that a daemon can have the
+//! ones that are replayed:
 //!
 //! * the resource manager of a cluster ([`ResourceManager`]), which knows the [`Workload`] and
 //!   reserves,

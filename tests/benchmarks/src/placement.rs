@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use anyhow::ensure;
 use clap::Args;
 use serde::{Deserialize, Serialize};
+use simulator::experiment::OverDraws;
 
 use crate::evaluated::{EvaluatedLogs, LogArguments};
 use crate::failure::Outcome;
@@ -71,23 +72,6 @@ struct Experiment {
     idle_processor_s: f64,
 }
 
-/// A mean over draws.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Mean {
-    mean: f64,
-    standard_error: Option<f64>,
-}
-
-impl Mean {
-    fn of(values: &[f64]) -> Self {
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count.max(1.0);
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let round = |figure: f64| (figure * 1e4).round() / 1e4;
-        Self { mean: round(mean), standard_error: (values.len() > 1).then(|| round((squares / (count - 1.0) / count).sqrt())) }
-    }
-}
-
 /// What it tells of a method.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Summary {
@@ -98,7 +82,30 @@ struct Summary {
     high_load_of_all_success_rate: Option<f64>,
     makespan_growth: [f64; 2],
     /// By window in seconds.
-    added_wait_s: BTreeMap<i64, Mean>,
+    added_wait_s: BTreeMap<i64, OverDraws>,
+}
+
+/// What was published of a method (Röblitz and Rzadca 2006, sections 5.2 and 5.3).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Rates {
+    method: String,
+    success_rate: f64,
+    small_success_rate: f64,
+    high_load_success_rate: f64,
+}
+
+/// Rows of table 1: book-ahead in hours; delayed jobs, original and affected wait in seconds. Of
+/// the scheduler that is not replayed there is no method.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Delayed {
+    method: Option<String>,
+    delayed: Vec<[i64; 4]>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Published {
+    summary: Vec<Rates>,
+    table_1: Vec<Delayed>,
 }
 
 /// What it tells of a log.
@@ -109,6 +116,7 @@ struct Report {
     processors: u64,
     experiments: Vec<Experiment>,
     summary: Vec<Summary>,
+    published: Option<Published>,
 }
 
 /// The draws of a method with one book-ahead and window together.
@@ -117,14 +125,14 @@ struct Cell {
     method: String,
     book_ahead_s: i64,
     window_s: i64,
-    success_rate: Mean,
-    delayed_jobs: Mean,
-    gained_jobs: Mean,
-    original_wait_s: Mean,
-    affected_wait_s: Mean,
-    added_wait_s: Mean,
-    net_wait_s: Mean,
-    idle_processor_s: Mean,
+    success_rate: OverDraws,
+    delayed_jobs: OverDraws,
+    gained_jobs: OverDraws,
+    original_wait_s: OverDraws,
+    affected_wait_s: OverDraws,
+    added_wait_s: OverDraws,
+    net_wait_s: OverDraws,
+    idle_processor_s: OverDraws,
 }
 
 /// What is stored of a log.
@@ -135,6 +143,8 @@ struct Found {
     processors: u64,
     draws: u64,
     summary: Vec<Summary>,
+    published: Option<Published>,
+    /// Of the log with published figures alone: no table is about those of another.
     cells: Vec<Cell>,
 }
 
@@ -146,7 +156,7 @@ impl From<Report> for Found {
             cells.entry((experiment.method.clone(), experiment.book_ahead_s, experiment.window_s)).or_default().push(experiment);
         }
         let cell = |((method, book_ahead_s, window_s), experiments): ((String, i64, i64), Vec<Experiment>)| {
-            let mean = |figure: fn(&Experiment) -> f64| Mean::of(&experiments.iter().map(figure).collect::<Vec<_>>());
+            let mean = |figure: fn(&Experiment) -> f64| OverDraws::of(&experiments.iter().map(figure).collect::<Vec<_>>());
             Cell {
                 method,
                 book_ahead_s,
@@ -161,8 +171,9 @@ impl From<Report> for Found {
                 idle_processor_s: mean(|one| one.idle_processor_s),
             }
         };
-        let Report { log, jobs, processors, summary, .. } = report;
-        Self { log, jobs, processors, draws, summary, cells: cells.into_iter().map(cell).collect() }
+        let Report { log, jobs, processors, summary, published, .. } = report;
+        let cells = if published.is_some() { cells.into_iter().map(cell).collect() } else { Vec::new() };
+        Self { log, jobs, processors, draws, summary, published, cells }
     }
 }
 

@@ -2,7 +2,7 @@
 //! (Röblitz and Rzadca 2006, section 2).
 //!
 //! Jobs wait first come, first served, with EASY backfilling; reservations are asked for like jobs
-//! and placed inside their windows by [`queue_plan::placement`], the very code that a daemon asks.
+//! and placed inside their windows by [`queue_plan::placement`], which knows of no replay.
 //! A scheduling cycle follows each submission of a job or a request and each end of a job or a
 //! reservation: the heads of the queue start, then open requests are answered in the order in which
 //! they came, then the other jobs start.

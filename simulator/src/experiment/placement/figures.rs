@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use job_types::time::{Seconds, UnixTime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::PlacementMethod;
 use crate::engine::Job;
@@ -143,7 +143,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 /// A figure over draws.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OverDraws {
     /// Its mean.
     pub mean: f64,

@@ -1,6 +1,8 @@
 //! The tables of docs/placement.md.
 
-use super::{Cell, Found, Mean, PUBLISHED};
+use simulator::experiment::OverDraws;
+
+use super::{Cell, Found};
 use crate::page::{NamedTable, Stored, markdown, title};
 
 /// The tables with the line that says what they were measured on.
@@ -11,7 +13,7 @@ pub(super) fn of_stored(stored: &Stored<Found>) -> Vec<NamedTable> {
 
 /// The tables by the names that they have on the page.
 pub(super) fn of_page(found: &[Found]) -> Vec<NamedTable> {
-    let published: Vec<&Found> = found.iter().filter(|found| found.log.starts_with(PUBLISHED)).collect();
+    let published: Vec<&Found> = found.iter().filter(|found| found.published.is_some()).collect();
     vec![
         ("placement success", success(found)),
         ("placement windows", windows(&published)),
@@ -31,7 +33,7 @@ fn percent(part: Option<f64>) -> String {
 }
 
 /// A mean with its standard error, each over `unit`.
-fn with_error(mean: Mean, unit: f64) -> String {
+fn with_error(mean: OverDraws, unit: f64) -> String {
     let error = mean.standard_error.map_or_else(String::new, |error| format!(" ± {:.0}", error / unit));
     format!("{:.0}{error}", mean.mean / unit)
 }
@@ -41,11 +43,13 @@ fn success(found: &[Found]) -> String {
     let headings = ["log", "by", "all, %", "small, %", "high load, %", "of all, %", "makespan, %"];
     let mut rows = Vec::new();
     for found in found {
-        if found.log.starts_with(PUBLISHED) {
-            // Sections 5.2 and 5.3 of Röblitz and Rzadca 2006.
-            rows.push(["SDSC Blue, published", "`load`", "80", "38", "58", "", "+1 to +8"].map(str::to_owned).to_vec());
-            rows.push(["SDSC Blue, published", "`what-if`", "97", "92", "92", "", "+1 to +8"].map(str::to_owned).to_vec());
-        }
+        rows.extend(found.published.iter().flat_map(|published| published.summary.iter()).map(|rates| {
+            let whole = |part: f64| format!("{:.0}", part * 100.0);
+            let of = [rates.success_rate, rates.small_success_rate, rates.high_load_success_rate].map(whole);
+            let log = format!("{}, published", title(&found.log));
+            // The makespan is of both methods together.
+            [vec![log, format!("`{}`", rates.method)], of.to_vec(), vec![String::new(), "+1 to +8".to_owned()]].concat()
+        }));
         rows.extend(found.summary.iter().map(|summary| {
             vec![
                 title(&found.log).to_owned(),
@@ -93,17 +97,6 @@ fn windows(published: &[&Found]) -> String {
     markdown(&headings, 2, &rows)
 }
 
-/// Table 1 of Röblitz and Rzadca 2006: book-ahead in hours; delayed jobs, original and affected
-/// wait in seconds, of load and of what-if under their scheduler Mica.
-const TABLE_1: [(i64, [u32; 3], [u32; 3]); 6] = [
-    (0, [284, 2_532, 7_853], [172, 4_155, 8_112]),
-    (2, [341, 2_138, 11_572], [280, 3_594, 8_744]),
-    (4, [372, 1_782, 11_167], [319, 3_491, 9_193]),
-    (6, [357, 1_984, 11_036], [429, 2_426, 11_081]),
-    (12, [390, 2_244, 15_405], [393, 1_926, 16_649]),
-    (24, [411, 1_638, 12_832], [407, 1_646, 13_011]),
-];
-
 /// Delayed jobs at a window of 30 hours, beside the published ones.
 fn delayed(published: &[&Found]) -> String {
     let headings = [
@@ -121,15 +114,12 @@ fn delayed(published: &[&Found]) -> String {
         "idle, h",
     ];
     let cells = || published.iter().flat_map(|found| found.cells.iter());
+    let tables = || published.iter().filter_map(|found| found.published.as_ref()).flat_map(|published| &published.table_1);
     let row = |cell: &Cell| {
-        let theirs = TABLE_1.iter().find(|(hours, ..)| hours * 3_600 == cell.book_ahead_s);
-        let theirs = theirs.and_then(|(_, load, what_if)| match cell.method.as_str() {
-            "load" => Some(load),
-            "what-if" => Some(what_if),
-            _ => None,
-        });
+        let of_method = tables().filter(|rows| rows.method.as_ref() == Some(&cell.method));
+        let theirs = of_method.flat_map(|rows| &rows.delayed).find(|[hours, ..]| hours * 3_600 == cell.book_ahead_s);
         let mut row = vec![format!("`{}`", cell.method), hours(cell.book_ahead_s)];
-        row.extend((0..3).map(|place| theirs.map_or_else(|| "-".to_owned(), |theirs| theirs[place].to_string())));
+        row.extend((0..3).map(|place| theirs.map_or_else(|| "-".to_owned(), |theirs| theirs[place + 1].to_string())));
         row.extend([cell.delayed_jobs, cell.original_wait_s, cell.affected_wait_s].map(|mean| with_error(mean, 1.0)));
         row.extend([with_error(cell.added_wait_s, HOUR_S), with_error(cell.gained_jobs, 1.0)]);
         row.extend([with_error(cell.net_wait_s, 1.0), with_error(cell.idle_processor_s, HOUR_S)]);
@@ -144,7 +134,8 @@ fn delayed(published: &[&Found]) -> String {
 
 /// By how much delayed jobs wait longer, over all book-aheads, by window.
 fn added(found: &[Found]) -> String {
-    let windows = sorted(found.iter().flat_map(|found| found.cells.iter().map(|cell| cell.window_s)));
+    let summaries = found.iter().flat_map(|found| found.summary.iter());
+    let windows = sorted(summaries.flat_map(|summary| summary.added_wait_s.keys().copied()));
     let mut headings = vec!["log".to_owned(), "by".to_owned()];
     headings.extend(windows.iter().map(|window| hours(*window)));
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
