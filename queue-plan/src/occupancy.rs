@@ -47,6 +47,11 @@ impl<'s> Occupancy<'s> {
         Self::prepared(Arc::new(setting), self.assumption, &self.placeholders)
     }
 
+    /// The reservations that stand.
+    pub(crate) fn reservations(&self) -> &[Reservation] {
+        &self.setting.reservations
+    }
+
     /// Returns the occupancy with one placeholder more.
     #[must_use]
     pub fn with(&self, placeholder: Placeholder) -> Self {

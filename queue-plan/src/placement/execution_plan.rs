@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use job_types::time::{Seconds, UnixTime};
 
 use super::cycle::Cycle;
+use super::outcome::Outcome;
 use super::slot::Slot;
 use super::workload::{Granted, Running, Waiting, Workload};
 use crate::profile::Profile;
@@ -53,6 +54,12 @@ impl ExecutionPlan {
             at = next;
         }
         planning.plan
+    }
+
+    /// What the workload's jobs come to.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        Outcome { makespan: self.makespan, completions: self.completions }
     }
 
     /// How many jobs start later than in another plan of the same workload, and by how many seconds

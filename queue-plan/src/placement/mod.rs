@@ -21,14 +21,19 @@
 //! Jobs are scheduled first come, first served, with EASY backfilling, by the [cycle](Cycle) of
 //! section 2. [`ExecutionPlan`] goes from event to event by the same cycle with estimates for run
 //! times.
+//!
+//! On a cluster of Slurm the plans are those of the queue ([`in_queue`]), with its partitions and
+//! priorities and the forecast run times. Slots are spread, rated and chosen by the same code.
 
 mod cluster_service;
 mod cycle;
 mod earliest;
 mod execution_plan;
 mod grid_service;
+pub mod in_queue;
 mod load;
 mod moving;
+mod outcome;
 mod preference;
 mod probing;
 mod ranking;
@@ -46,6 +51,7 @@ pub use execution_plan::{ExecutionPlan, Placed};
 pub use grid_service::{Answer, GridService, Site};
 pub use load::Load;
 pub use moving::Moving;
+pub use outcome::Outcome;
 pub use preference::Preference;
 pub use probing::Probing;
 pub use ranking::{Probe, Ranking, Rated};

@@ -3,6 +3,7 @@
 use job_types::time::Seconds;
 
 use super::execution_plan::{ExecutionPlan, Placed};
+use super::outcome::Outcome;
 use super::ranking::{Probe, Ranking, Rated};
 use super::slot::Slot;
 use super::workload::Waiting;
@@ -32,16 +33,25 @@ impl Ranking for WhatIf {
         let as_job = plan(Placed::Job(Waiting { estimate: request.duration, runs: request.duration, asks: request.takes }));
         let fits = |slot: &Slot| probe.cycle.has_room_for(&probe.placeholder(*slot));
         let slots: Vec<_> = probe.slots().into_iter().filter(fits).collect();
-        let mut plans: Vec<_> = slots.iter().map(|slot| (*slot, plan(Placed::Reservation(probe.placeholder(*slot))))).collect();
-        let best_makespan = plans.iter().map(|(_, plan)| plan.makespan).chain([as_job.makespan]).min();
-        let best_completions = plans.iter().map(|(_, plan)| plan.completions).chain([as_job.completions]).min();
-        if let Some(slot) = as_job.placed_job.filter(|slot| request.may_start(slot.start) && fits(slot) && !slots.contains(slot)) {
-            plans.push((slot, as_job));
-        }
+        let plans: Vec<_> = slots.iter().map(|slot| (*slot, plan(Placed::Reservation(probe.placeholder(*slot))).outcome())).collect();
+        let start = as_job.placed_job.filter(|slot| request.may_start(slot.start) && fits(slot) && !slots.contains(slot));
+        self.rated(plans, as_job.outcome(), start)
+    }
+}
+
+impl WhatIf {
+    /// Rates slots by what the jobs come to in the plan of each (equation 4). `as_job` is that of
+    /// the plan with the reservation as a job at the end of the queue, and `start` the slot that it
+    /// has there, where this is one more.
+    #[must_use]
+    pub fn rated(&self, mut plans: Vec<(Slot, Outcome)>, as_job: Outcome, start: Option<Slot>) -> Vec<Rated> {
+        let best_makespan = plans.iter().map(|(_, outcome)| outcome.makespan).chain([as_job.makespan]).min();
+        let best_completions = plans.iter().map(|(_, outcome)| outcome.completions).chain([as_job.completions]).min();
+        plans.extend(start.map(|slot| (slot, as_job)));
         // The mean is the sum over the number of jobs, which is that of all plans.
-        let rate = |(slot, plan): (Slot, ExecutionPlan)| {
-            let makespan = ratio(best_makespan, plan.makespan);
-            let completions = ratio(best_completions, plan.completions);
+        let rate = |(slot, outcome): (Slot, Outcome)| {
+            let makespan = ratio(best_makespan, outcome.makespan);
+            let completions = ratio(best_completions, outcome.completions);
             Rated { slot, availability: self.makespan_weight * makespan + (1.0 - self.makespan_weight) * completions }
         };
         plans.into_iter().map(rate).collect()

@@ -1,0 +1,202 @@
+//! Where whole nodes can be reserved beside the queue of a cluster, and what that does to those who
+//! wait.
+//!
+//! The plans ORG, RSV and JOB of Röblitz and Rzadca 2006 (section 4.2) are passes over the queue
+//! here ([`Pass`]), with partitions, priorities and expected run times. A reservation keeps others
+//! off by their time limits, as slurmctld does: nobody starts on its nodes who might run into it.
+//!
+//! A slot conflicts with jobs that run and with other reservations where too few nodes of the
+//! partition are free of them, until their time limits, for all of it; and with the head of the
+//! queue where that one would start later for it, by time limits (the lock of section 2). Then its
+//! availability is 0.
+//!
+//! Of an array whose tasks wait the first stands for all.
+
+mod effect;
+mod free_nodes;
+#[cfg(test)]
+mod tests;
+
+use job_types::time::{Seconds, UnixTime};
+use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle};
+
+use self::free_nodes::FreeNodes;
+use super::preference::Preference;
+use super::probing::Probing;
+use super::ranking::Rated;
+use super::request::Request;
+use super::slot::Slot;
+use super::what_if::WhatIf;
+use crate::grid::expected_start;
+use crate::occupancy::Occupancy;
+use crate::pass::Pass;
+use crate::schedule::Assumption;
+use crate::state::{PendingJob, Reservation, State};
+pub use effect::Harm;
+
+/// Whole nodes that are wanted for a time inside a window.
+#[derive(Clone, Debug)]
+pub struct NodesWanted {
+    /// The partition, by its place in [`State::partitions`].
+    pub partition: u16,
+    /// How many nodes.
+    pub nodes: u32,
+    /// How long the reservation lasts.
+    pub duration: Seconds,
+    /// When it begins at the earliest.
+    pub earliest_start: UnixTime,
+    /// When it ends at the latest.
+    pub latest_end: UnixTime,
+    /// Which of several slots that are equally good is taken.
+    pub preference: Preference,
+    /// The job that would wait for the nodes without a reservation (plan JOB).
+    pub job: PendingJob,
+}
+
+/// A slot, and what a reservation of it would do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotInQueue {
+    /// When it is.
+    pub slot: Slot,
+    /// How well it is to be had, from 0, not at all, to 1 (equation 4).
+    pub availability: f64,
+    /// What it conflicts with.
+    pub conflict: Option<SlotConflict>,
+    /// What it does to those who wait; nothing is known of one that conflicts.
+    pub harm: Option<Harm>,
+}
+
+/// What a slot conflicts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotConflict {
+    /// With running jobs, which may run until their time limits, or with reservations: this many
+    /// nodes are free for all of it.
+    Nodes {
+        /// How many nodes of the partition are free for the whole slot.
+        free: u32,
+    },
+    /// With the job at the head of the queue, which would start later.
+    Head,
+}
+
+/// What is found in a window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The slots, in the order of time.
+    pub slots: Vec<SlotInQueue>,
+    /// The place of the best of them; `None` where none is to be had.
+    pub best: Option<usize>,
+    /// When the job would start that waits as any other; or why that is not known.
+    pub ordinary_start: Result<ExpectedStart, PlanObstacle>,
+}
+
+/// Looks for slots in a window, and says what each does to the queue of a state. That takes about
+/// one pass over the queue for each slot.
+#[must_use]
+pub fn probe(state: &State, wanted: &NodesWanted, probing: Probing, ranking: WhatIf) -> Found {
+    let expected = Occupancy::of(state, Assumption::Expected);
+    let mut original = Pass::from(&expected);
+    let ordinary_start = ordinary_start(&expected, &mut original, &wanted.job);
+    let request = wanted.request(state.now);
+    let mut slots = probing.slots(&request, state.now);
+    let as_job = ordinary_start.ok().map(|start| Slot::of(start.expected, wanted.duration));
+    let as_job = as_job.filter(|slot| request.may_start(slot.start) && !slots.contains(slot));
+    slots.extend(as_job);
+    slots.sort_unstable();
+    let free = FreeNodes::of(state, wanted.partition);
+    let head = Head::of(state, &original, wanted.partition);
+    let head = head.as_ref().map(|head| (head, Occupancy::of(&head.alone, Assumption::Limit)));
+    let plan = |slot: &Slot| {
+        let nodes = free.during(*slot);
+        let found = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+        let nodes: Vec<u32> = nodes.into_iter().take(wanted.nodes as usize).collect();
+        if found < wanted.nodes {
+            return Err(SlotConflict::Nodes { free: found });
+        }
+        let reservation = Reservation { start: slot.start, end: slot.end, nodes, keeps: None };
+        if head.as_ref().is_some_and(|(head, stands)| head.is_delayed(stands, &reservation)) {
+            return Err(SlotConflict::Head);
+        }
+        let with = Pass::from(&with(&expected, reservation));
+        Ok((effect::outcome(state, &with), Harm::of(state, wanted.partition, &original, &with, slot.start)))
+    };
+    let planned: Vec<_> = slots.iter().map(|slot| (*slot, plan(slot))).collect();
+    let outcomes = planned.iter().filter_map(|(slot, plan)| Some((*slot, plan.as_ref().ok()?.0))).collect();
+    // A job behind all others moves none of them.
+    let rated = ranking.rated(outcomes, effect::outcome(state, &original), None);
+    let availability = |slot: Slot| rated.iter().find(|rated| rated.slot == slot).map_or(0.0, |rated| rated.availability);
+    let slots: Vec<SlotInQueue> = planned
+        .into_iter()
+        .map(|(slot, plan)| SlotInQueue {
+            slot,
+            availability: availability(slot),
+            conflict: plan.as_ref().err().copied(),
+            harm: plan.ok().map(|(_, harm)| harm),
+        })
+        .collect();
+    Found { best: best(&slots, wanted.preference), slots, ordinary_start }
+}
+
+impl NodesWanted {
+    fn request(&self, now: UnixTime) -> Request {
+        Request {
+            submitted: now,
+            duration: self.duration,
+            earliest_start: self.earliest_start,
+            latest_end: self.latest_end,
+            takes: self.job.asks,
+            preference: self.preference,
+        }
+    }
+}
+
+/// The place of the slot that is tried first, if one is to be had.
+#[must_use]
+pub fn best(slots: &[SlotInQueue], preference: Preference) -> Option<usize> {
+    let rated = |slot: &SlotInQueue| Rated { slot: slot.slot, availability: slot.availability };
+    let to_be_had = slots.iter().enumerate().filter(|(_, slot)| slot.availability > 0.0);
+    to_be_had.min_by(|(_, one), (_, other)| rated(one).compare(&rated(other), preference)).map(|(place, _)| place)
+}
+
+/// When a job would start behind all that wait, under the three assumptions of run times.
+fn ordinary_start(expected: &Occupancy<'_>, original: &mut Pass<'_>, job: &PendingJob) -> Result<ExpectedStart, PlanObstacle> {
+    let under = |assumption| Pass::from(&expected.under(assumption)).start_behind_all(job);
+    Ok(expected_start([under(Assumption::Optimistic)?, original.start_behind_all(job)?, under(Assumption::Limit)?]))
+}
+
+/// What stands, and one reservation more.
+fn with<'s>(occupancy: &Occupancy<'s>, reservation: Reservation) -> Occupancy<'s> {
+    let reservations = occupancy.reservations().iter().cloned().chain([reservation]);
+    occupancy.with_reservations(reservations.collect())
+}
+
+/// The job at the head of the queue for the nodes of a partition, alone with all that stands.
+struct Head {
+    alone: State,
+    start: UnixTime,
+}
+
+impl Head {
+    /// The first job in the order of the queue that waits for nodes of a partition, or of another
+    /// one that has some of the same nodes, and has a start; `None` where there is none.
+    fn of(state: &State, original: &Pass<'_>, partition: u16) -> Option<Self> {
+        let nodes = |place: u16| state.partitions.get(usize::from(place)).map_or(&[][..], |partition| &partition.nodes);
+        let own: std::collections::BTreeSet<u32> = nodes(partition).iter().copied().collect();
+        let shares: Vec<bool> = (0u16..)
+            .zip(&state.partitions)
+            .map(|(place, other)| place == partition || other.nodes.iter().any(|node| own.contains(node)))
+            .collect();
+        let waits_here = |job: &PendingJob| job.partitions.iter().any(|place| shares.get(usize::from(*place)).copied().unwrap_or(false));
+        let known = original.starts.iter().filter(|(_, start)| start.is_ok()).filter_map(|(index, _)| state.pending.get(*index));
+        let head = known.into_iter().find(|job| job.reservation.is_none() && waits_here(job))?.clone();
+        let alone = State { pending: vec![PendingJob { tasks: 1, ..head }], ..State { pending: Vec::new(), ..state.clone() } };
+        let start = Pass::of_state(&alone, Assumption::Limit).starts.first()?.1.ok()?;
+        Some(Self { alone, start })
+    }
+
+    /// Whether it would start later by a reservation. `stands` is its own state without one.
+    fn is_delayed(&self, stands: &Occupancy<'_>, reservation: &Reservation) -> bool {
+        let with = Pass::from(&with(stands, reservation.clone()));
+        with.starts.first().is_none_or(|(_, start)| start.is_err() || start.is_ok_and(|start| start > self.start))
+    }
+}
