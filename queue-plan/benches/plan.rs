@@ -1,5 +1,6 @@
 //! Time to plan for 10,000 pending and 5,000 running jobs on a cluster of 2,000 nodes with three
-//! partitions, and to answer each of a thousand questions about 1,000 pending and 500 running ones.
+//! partitions, to answer each of a thousand questions about 1,000 pending and 500 running ones, and
+//! to probe a hundred slots of a window.
 #![allow(missing_docs)]
 
 use job_types::number::JobId;
@@ -10,6 +11,8 @@ use std::time::Instant;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main};
 use job_types::time::{Seconds, UnixTime};
+use queue_plan::placement::in_queue::{NodesWanted, probe};
+use queue_plan::placement::{Preference, Probing, WhatIf};
 use queue_plan::{
     Assumption, Change, Location, Node, Occupancy, Partition, Pass, PendingJob, Placeholder, Reservation, Resources, RunTimes, RunningJob,
     State, plan,
@@ -131,5 +134,46 @@ fn measure<Q, A>(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, questions
     group.bench_function(name, |bencher| bencher.iter(|| next.next().map(|question| black_box(answer(question)))));
 }
 
-criterion_group!(benches, plans, questions);
+/// A probe of a hundred slots for sixteen nodes within four days.
+fn probes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("probe");
+    group.sample_size(10);
+    for (running, pending) in [(500, 1_000), (5_000, 10_000)] {
+        let state = state(running, pending);
+        let asks = Resources::from(Size { nodes: 16, cpus: 16 * CPUS });
+        let job = PendingJob {
+            id: JobId(u32::MAX),
+            partitions: vec![0],
+            asks,
+            tasks: 1,
+            whole_nodes: true,
+            eligible: NOW,
+            limit: Some(Seconds(7_200)),
+            run_time: RunTimes::of_limit(Some(Seconds(7_200))),
+            ..PendingJob::default()
+        };
+        let wanted = NodesWanted {
+            partition: 0,
+            nodes: 16,
+            duration: Seconds(7_320),
+            earliest_start: NOW,
+            latest_end: NOW + Seconds(4 * 86_400),
+            preference: Preference::Earliest,
+            job,
+        };
+        let probing = Probing { slots: 100, gap: Seconds(300) };
+        let begin = Instant::now();
+        let found = probe(&state, &wanted, probing, WhatIf::default());
+        let planned = found.slots.iter().filter(|slot| slot.harm.is_some()).count();
+        let harmful = found.slots.iter().filter(|slot| slot.harm.is_some_and(|harm| harm.delayed_jobs > 0)).count();
+        assert!(planned >= 20 && harmful > 0, "{planned} slots are planned, of which {harmful} delay anybody");
+        println!("{pending} pending, {running} running: {planned} of {} slots planned in {:?} at first", found.slots.len(), begin.elapsed());
+        group.bench_function(format!("{pending} pending, {running} running"), |bencher| {
+            bencher.iter(|| black_box(probe(&state, &wanted, probing, WhatIf::default())));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, plans, questions, probes);
 criterion_main!(benches);
