@@ -167,7 +167,11 @@ fn probes(criterion: &mut Criterion) {
         let planned = found.slots.iter().filter(|slot| slot.harm.is_some()).count();
         let harmful = found.slots.iter().filter(|slot| slot.harm.is_some_and(|harm| harm.delayed_jobs > 0)).count();
         assert!(planned >= 20 && harmful > 0, "{planned} slots are planned, of which {harmful} delay anybody");
-        println!("{pending} pending, {running} running: {planned} of {} slots planned in {:?} at first", found.slots.len(), begin.elapsed());
+        println!(
+            "{pending} pending, {running} running: {planned} of {} slots planned in {:?} at first",
+            found.slots.len(),
+            begin.elapsed()
+        );
         group.bench_function(format!("{pending} pending, {running} running"), |bencher| {
             bencher.iter(|| black_box(probe(&state, &wanted, probing, WhatIf::default())));
         });

@@ -1,0 +1,25 @@
+//! The API of `queuecastd`, as both ends know it: JSON over HTTP/1.1 on the socket
+//! `slurm_conf::state_directory::API`.
+//!
+//! Whoever asks is known by the socket, which the kernel vouches for, and never by what is in a
+//! request. What a request may say is checked by the one reader that belongs to it, in bounded time
+//! and memory: an unknown key, a value of another kind and a number out of range are refused with
+//! the name of the key and what is allowed.
+
+mod probe;
+mod refusal;
+
+pub use probe::{Answer, OrdinaryStart, Preferred, Probe, Slot};
+pub use refusal::Refusal;
+
+/// The path of [`Probe`], which is answered with an [`Answer`].
+pub const PROBE: &str = "/v1/probe";
+
+/// The path of the snapshot without what is other users', where users' jobs are private.
+pub const SNAPSHOT: &str = "/v1/snapshot";
+
+/// What the paths of this version begin with.
+pub const VERSION: &str = "/v1/";
+
+/// The most bytes of a request.
+pub const MOST_REQUEST_BYTES: usize = 64 << 10;
