@@ -6,13 +6,14 @@ use command_parts::failure::Failure;
 use slurm_sys::client::ClientError;
 use thiserror::Error;
 
+use crate::api::NotAnswered;
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
 
 /// Exit status: the answer is no.
 const NO: u8 = 1;
 /// Exit status: wrong usage, or input that cannot be read. clap's own.
 const WRONG_USAGE: u8 = 2;
-/// Exit status: there is no snapshot that can be read.
+/// Exit status: there is no snapshot that can be read, or queuecastd does not answer.
 pub(crate) const NO_SNAPSHOT: u8 = 3;
 /// Exit status: slurmctld does not answer, or cannot be asked here.
 const NO_SLURMCTLD: u8 = 4;
@@ -45,7 +46,8 @@ fn of(failure: &Failure) -> u8 {
     // An error that others were put around is found by its type alone, and one that is the source
     // of another in the chain.
     let slurm = error.downcast_ref::<ClientError>().or_else(|| error.chain().find_map(|cause| cause.downcast_ref()));
-    if error.is::<NoSnapshot>() || error.is::<NoSnapshotHere>() {
+    let is_away = error.downcast_ref().is_some_and(|not_answered| !matches!(not_answered, NotAnswered::Refused(_)));
+    if error.is::<NoSnapshot>() || error.is::<NoSnapshotHere>() || is_away {
         NO_SNAPSHOT
     } else if error.is::<NoSlurmctld>() {
         NO_SLURMCTLD

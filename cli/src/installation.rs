@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
 use command_parts::failure::Failure;
@@ -19,15 +17,14 @@ use predictor_core::snapshot::Snapshot;
 use simulator::guard::state::Act;
 use site_rules::data::{self, DataFile};
 use slurm_conf::state_directory::{
-    ANSWERS, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
+    API, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
 };
 use slurm_conf::trusted::{is_damage, open_owned, read_owned};
 use slurm_conf::{Configuration, ConfigurationError};
 
+use crate::api;
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
 
-/// How long the daemon is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// More than any snapshot has, in bytes.
 const MOST_SNAPSHOT_BYTES: usize = 512 << 20;
 
@@ -120,6 +117,11 @@ impl Installation {
         self.directory.join(SNAPSHOT)
     }
 
+    /// The path of the API's socket.
+    pub(crate) fn api_socket(&self) -> PathBuf {
+        self.directory.join(API)
+    }
+
     /// Returns the installation with another state directory, that of another cluster.
     pub(crate) fn with_directory(self, directory: PathBuf) -> Self {
         Self { directory, guard_act: None, ..self }
@@ -179,15 +181,9 @@ impl Installation {
     /// The snapshot with what is this user's, from the daemon; without anybody's, from the file for
     /// everybody, where the daemon does not answer, as on other hosts.
     fn own_snapshot(&self, denied: io::Error) -> Result<Vec<u8>, NoSnapshot> {
-        let asked = UnixStream::connect(self.directory.join(ANSWERS)).and_then(|stream| {
-            stream.set_read_timeout(Some(PATIENCE))?;
-            let mut bytes = Vec::new();
-            stream.take(MOST_SNAPSHOT_BYTES as u64).read_to_end(&mut bytes)?;
-            Ok(bytes)
-        });
-        match asked {
-            Ok(bytes) if !bytes.is_empty() => Ok(bytes),
-            _ => read(&self.directory.join(PUBLIC_SNAPSHOT)).map_err(|_| NoSnapshot::Unreadable(self.snapshot_path(), denied)),
+        match api::snapshot(&self.api_socket(), MOST_SNAPSHOT_BYTES) {
+            Ok(bytes) => Ok(bytes),
+            Err(_) => read(&self.directory.join(PUBLIC_SNAPSHOT)).map_err(|_| NoSnapshot::Unreadable(self.snapshot_path(), denied)),
         }
     }
 

@@ -1,6 +1,7 @@
-//! queuecast: status, predict, reserve, reservations, queue, explain, report, doctor, assess,
+//! queuecast: status, predict, probe, reserve, reservations, queue, explain, report, doctor, assess,
 //! evaluate, simulate, filter, import-swf, export-swf.
 
+mod api;
 mod asked;
 mod assess;
 mod cluster;
@@ -22,6 +23,7 @@ mod live;
 mod no_snapshot;
 mod policy_report;
 mod predict;
+mod probe;
 mod queue;
 mod report;
 mod reservations;
@@ -41,7 +43,7 @@ use research::{evaluate, simulate};
 /// Forecasts of a Slurm queue, and what is made of them.
 ///
 /// Exit status: 0 done; 1 the answer is no (refused, or a check failed); 2 wrong usage or
-/// unreadable input; 3 there is no snapshot that can be read; 4 slurmctld does not answer; 5
+/// unreadable input; 3 there is no snapshot that can be read, or queuecastd does not answer; 4 slurmctld does not answer; 5
 /// slurmdbd does not answer.
 #[derive(Debug, Parser)]
 #[command(name = "queuecast", version, max_term_width = 110, after_long_help = EXAMPLES)]
@@ -63,6 +65,7 @@ Examples:
 enum Command {
     Status(status::Arguments),
     Predict(Box<predict::Arguments>),
+    Probe(Box<probe::Arguments>),
     Reserve(Box<reserve::Arguments>),
     Reservations(reservations::Arguments),
     Queue(queue::Arguments),
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
     let outcome = match CommandLine::parse().command {
         Command::Status(arguments) => status::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Probe(arguments) => probe::run(&arguments),
         Command::Reserve(arguments) => reserve::run(&arguments),
         Command::Reservations(arguments) => reservations::run(&arguments),
         Command::Queue(arguments) => queue::run(&arguments),

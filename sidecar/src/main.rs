@@ -13,6 +13,7 @@
 //! * [`changes`]: changes of jobs that carry reservations or deadlines, as the forecasts change.
 //! * [`rules`]: the site's own rules, compiled and put in force, and the tables of users and jobs
 //!   that they read (`site_data`, with a thread of its own that asks for UNIX groups).
+//! * [`api`]: what users ask over a socket, such as where nodes can be reserved.
 //! * [`publish`]: the snapshot, the other files of the state directory, and what is refused.
 //! * [`metrics`]: what Prometheus is told.
 //!
@@ -20,6 +21,7 @@
 //! the sources do; [`signals`] waits for signals. Threads send it [`message`]s through bounded
 //! channels: a reader that is faster than the fitting waits for it, and nothing piles up.
 
+mod api;
 mod changes;
 mod clock;
 mod daemon;

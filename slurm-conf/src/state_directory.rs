@@ -12,9 +12,8 @@ pub const HAND_OVER: &str = "snapshot-memory";
 /// The snapshot without what is single users', where users' jobs are private.
 pub const PUBLIC_SNAPSHOT: &str = "snapshot-public";
 
-/// The socket on which each user gets the snapshot with what is theirs, where users' jobs are
-/// private.
-pub const ANSWERS: &str = "snapshot-socket";
+/// The socket of the daemon's API.
+pub const API: &str = "api-socket";
 
 /// What the daemon has learnt, for itself alone.
 pub const LEARNT: &str = "learnt";

@@ -45,7 +45,7 @@ const SHOWN: [(&str, &str, &str); 17] = [
 ];
 
 /// Options of the commands that describe jobs.
-const OF_COMMANDS: [&str; 8] = ["at", "by", "format", "json", "plot", "probability", "state-directory", "user"];
+const OF_COMMANDS: [&str; 9] = ["at", "between", "by", "format", "json", "plot", "probability", "state-directory", "user"];
 
 /// The job, as sbatch is told of it: by options, a script, or both.
 #[derive(Debug, Clone, Default)]

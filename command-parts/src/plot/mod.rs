@@ -13,6 +13,7 @@ mod over_time;
 mod png;
 mod reliability;
 mod reservation;
+mod slot;
 mod trade_off;
 
 use std::ffi::OsStr;
@@ -37,6 +38,7 @@ pub use self::lines::{LineChart, line_chart};
 pub use self::over_time::{OverTime, over_time};
 pub use self::reliability::{AT_OR_BELOW, Reliability, reliability};
 pub use self::reservation::{Trajectory, WaitsAndBounds, trajectory, waits_and_bounds};
+pub use self::slot::{SlotInPlan, slot_in_plan};
 pub use self::trade_off::{TradeOff, TradeOffPoint, cost_by_begin, probability_by_begin};
 
 /// A part of a picture.

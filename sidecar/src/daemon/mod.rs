@@ -237,7 +237,7 @@ impl Daemon {
         match planned.plan {
             Some(plan) => {
                 tracing::debug!(jobs = plan.pending_jobs, complete = plan.is_complete, took = ?planned.took, "planned");
-                self.publication.publisher.set_plan(plan);
+                self.publication.publisher.set_plan(plan, planned.question);
             }
             None => tracing::error!("the planner has panicked over this queue; the snapshot goes without a plan"),
         }

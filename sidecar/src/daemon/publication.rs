@@ -7,18 +7,10 @@ use predictor_core::decisions::MOST_AHEAD;
 
 use crate::clock::now;
 use crate::failure::Failure;
-use crate::publish::answers::Answers;
 use crate::publish::descriptor_reserve::{DescriptorReserve, are_used_up};
 use crate::publish::publisher::{Published, Publisher};
 use crate::publish::state_directory::{Previous, StateDirectory};
 use crate::settings::Settings;
-
-/// Answers users with their own jobs, where jobs are private.
-pub(super) fn start_answers(directory: &StateDirectory) -> Option<Answers> {
-    Answers::start(&directory.answers()?)
-        .inspect_err(|error| tracing::warn!(%error, "users can't be given their own jobs; `queuecast` shows them nobody's"))
-        .ok()
-}
 
 /// The publisher, the directory that its snapshots go to, and what is in place there.
 pub(super) struct Publication {
@@ -56,14 +48,10 @@ impl Publication {
         is_complete || !(-MOST_AHEAD.0..maximum_age).contains(&age)
     }
 
-    /// Follows what slurmctld says of what users may see of each other. With `answers_users` they
-    /// are answered with their own jobs from then on, where jobs have become private.
-    pub(super) fn follow_privacy(&mut self, answers_users: bool) {
+    /// Follows what slurmctld says of what users may see of each other.
+    pub(super) fn follow_privacy(&mut self) {
         if self.directory.follow_privacy() {
             tracing::info!(hides_jobs = self.directory.privacy().hides_jobs(), "PrivateData has changed, and who may read files with it");
-            if answers_users && !self.publisher.has_answers() {
-                self.publisher.set_answers(start_answers(&self.directory));
-            }
         }
     }
 

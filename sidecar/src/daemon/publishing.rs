@@ -11,7 +11,7 @@ impl Daemon {
     /// Puts a snapshot in place, and tells everybody who goes by it.
     pub(super) fn publish(&mut self) -> Result<(), Failure> {
         let goes_on = !self.rounds.are_once();
-        self.publication.follow_privacy(goes_on);
+        self.publication.follow_privacy();
         let (published, snapshot) = self.publication.publish(&self.settings)?;
         if goes_on {
             let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, clusters, .. } = &self.settings.configuration;

@@ -13,9 +13,10 @@ use super::Daemon;
 use super::filter_watch::FilterWatch;
 use super::guarding::Guarding;
 use super::learning::Learning;
-use super::publication::{Publication, start_answers};
+use super::publication::Publication;
 use super::readers::Readers;
 use super::rounds::Rounds;
+use crate::api::Api;
 use crate::changes;
 use crate::clock::now;
 use crate::failure::Failure;
@@ -132,9 +133,9 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     );
     // A daemon that ends after one snapshot takes its memory with it.
     let memory = if arguments.once { None } else { share_memory() };
-    let answers = if arguments.once { None } else { start_answers(&directory) };
+    let api = if arguments.once { None } else { start_api(&directory) };
     let guarding = Guarding::load(guard_thread, &directory, &settings, site.cluster.clone());
-    let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, answers);
+    let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, api);
     let filter = FilterWatch::load(&directory);
     let mut daemon = Daemon {
         settings,
@@ -169,6 +170,11 @@ fn share_memory() -> Option<SharedMemory> {
     SharedMemory::new()
         .inspect_err(|error| tracing::warn!(%error, "no memory can be shared with the filter, which reads snapshots from their file"))
         .ok()
+}
+
+/// The API. Without it nobody can ask for slots, and users whose jobs are private see nobody's.
+fn start_api(directory: &StateDirectory) -> Option<Api> {
+    Api::start(&directory.api()).inspect_err(|error| tracing::error!(%error, "the API can't be served")).ok()
 }
 
 /// Starts a reader's thread, whose panic is told.

@@ -15,6 +15,7 @@ mod state;
 pub(crate) mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender};
@@ -24,7 +25,7 @@ use crate::message::{Message, Planned};
 use crate::worker::Worker;
 
 use prices::Pricer;
-pub(crate) use state::Question;
+pub(crate) use state::{AskedPartition, Question};
 
 /// What its thread is called.
 pub(crate) const NAME: &str = "planner";
@@ -70,13 +71,14 @@ impl PlannerThread {
 pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>) {
     let mut pricer = Pricer::default();
     for question in questions {
+        let question: Arc<Question> = question.into();
         let begin = Instant::now();
         // A panic costs this plan, not the daemon.
         let plan = catch_unwind(AssertUnwindSafe(|| {
             pricer.look(&question);
             answer::published(&question, &queue_plan::plan(&question.state), &pricer)
         }));
-        let planned = Planned { plan: plan.ok(), took: begin.elapsed() };
+        let planned = Planned { plan: plan.ok(), question: Arc::clone(&question), took: begin.elapsed() };
         if sender.send(Message::Planned(Box::new(planned))).is_err() {
             return;
         }

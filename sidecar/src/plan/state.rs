@@ -18,11 +18,13 @@ use crate::known::cluster::{Cluster, Phase, PlanJob, PlanNode, Queue};
 use crate::known::names::PartitionIndices;
 
 /// What is to be planned, and what its publication needs besides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Question {
     pub(crate) state: State,
     /// The user of each pending job.
     pub(crate) users: Vec<UserId>,
+    /// The partitions, in the state's order.
+    pub(crate) partitions: Vec<AskedPartition>,
     /// The index of each partition in the snapshot, in the state's order; `None` where it has none.
     pub(crate) partition_indices: Vec<Option<PartitionIndex>>,
     /// The pending jobs that were admitted by their probability.
@@ -31,6 +33,22 @@ pub(crate) struct Question {
     pub(super) arrived: Vec<(UnixTime, Arrived)>,
     /// The partitions of which it is asked what their time costs.
     pub(super) priced: Vec<PartitionIndex>,
+}
+
+/// A partition, as far as somebody who asks for nodes needs it.
+#[derive(Debug)]
+pub(crate) struct AskedPartition {
+    pub(crate) name: Arc<str>,
+    /// Whether jobs that name no partition go to this one.
+    pub(crate) is_default: bool,
+    /// The time limit of a job that asks for none; `None` where that is the longest one.
+    pub(crate) default_limit: Option<Seconds>,
+    /// The longest time limit; `None` where there is none.
+    pub(crate) longest_limit: Option<Seconds>,
+    /// How many nodes it has.
+    pub(crate) nodes: u32,
+    /// The most nodes of one job; `None` where there is no such limit.
+    pub(crate) most_nodes: Option<u32>,
 }
 
 impl Question {
@@ -58,6 +76,7 @@ impl Question {
                 reservations: reservations.iter().map(|reservation| self::reservation(reservation, nodes.len())).collect(),
                 ..State::default()
             },
+            partitions: cluster.partitions.iter().map(asked_partition).collect(),
             users: Vec::new(),
             promised: Vec::new(),
             arrived: Vec::new(),
@@ -188,6 +207,17 @@ impl<'a> NodesInUse<'a> {
             (in_use, away)
         });
         away > 0 && in_use >= job.size.nodes
+    }
+}
+
+fn asked_partition(partition: &slurm_sys::client::controller::Partition) -> AskedPartition {
+    AskedPartition {
+        name: Arc::from(partition.name.as_str()),
+        is_default: partition.is_default,
+        default_limit: partition.default_time_seconds.map(Seconds),
+        longest_limit: partition.max_time_seconds.map(Seconds),
+        nodes: partition.total_nodes,
+        most_nodes: partition.max_nodes,
     }
 }
 

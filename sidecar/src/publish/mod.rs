@@ -1,7 +1,6 @@
 //! What is put in place for filter and commands: the snapshot, and the other files of the state
 //! directory.
 
-pub(crate) mod answers;
 pub(crate) mod descriptor_reserve;
 pub(crate) mod publisher;
 pub(crate) mod refusals;

@@ -16,6 +16,7 @@ use predictor_core::forecasts::wait_model::WaitModel;
 use slurm_sys::client::controller::Sharing;
 use snapshot_writer::{Origin, PartitionState, SharedNodeState, write};
 
+use crate::api::{Api, Standing};
 use crate::failure::Failure;
 use crate::known::cluster::{Cluster, Ended, QueuedRun};
 use crate::known::names::PartitionIndices;
@@ -23,7 +24,6 @@ use crate::known::promised_job::PromisedJob;
 use crate::known::shared_nodes::ForecastSharer;
 use crate::known::slurm_reservations;
 use crate::plan::Question;
-use crate::publish::answers::Answers;
 use crate::publish::shared_memory::SharedMemory;
 use crate::publish::state_directory::StateDirectory;
 use crate::settings::Settings;
@@ -45,8 +45,10 @@ pub(crate) struct Publisher {
     generation: u64,
     /// Memory to share with the filter; `None` where snapshots go into the file alone.
     memory: Option<SharedMemory>,
-    /// Answers users with a snapshot of their own, where users' jobs are private.
-    answers: Option<Answers>,
+    /// The API, where there is one.
+    api: Option<Api>,
+    /// The question that the last plan answers.
+    planned: Option<Arc<Question>>,
     /// Whether the last snapshot could be shared.
     is_shared: bool,
 }
@@ -73,7 +75,7 @@ impl Publisher {
         kept: Option<History>,
         generation: u64,
         memory: Option<SharedMemory>,
-        answers: Option<Answers>,
+        api: Option<Api>,
     ) -> Self {
         Self {
             cluster_name,
@@ -86,25 +88,17 @@ impl Publisher {
             accounting_read_at: None,
             generation,
             memory,
-            answers,
+            api,
+            planned: None,
             is_shared: true,
         }
-    }
-
-    /// Whether users are answered with their own jobs.
-    pub(crate) fn has_answers(&self) -> bool {
-        self.answers.is_some()
-    }
-
-    /// Answers users from the next snapshot on.
-    pub(crate) fn set_answers(&mut self, answers: Option<Answers>) {
-        self.answers = answers;
     }
 
     /// Forgets the ended jobs, the cluster, the model and the plan that it was given.
     pub(crate) fn start_afresh(&mut self) {
         self.history = History::new(HistoryLimits::default());
         (self.cluster, self.model, self.plan, self.fitting, self.accounting_read_at) = (None, None, None, None, None);
+        self.planned = None;
     }
 
     /// The history, to be kept, without the users whose last jobs started before `since`.
@@ -162,9 +156,9 @@ impl Publisher {
         self.fitting = None;
     }
 
-    /// Replaces the plan of the queue.
-    pub(crate) fn set_plan(&mut self, plan: QueuePlan) {
-        self.plan = Some(plan);
+    /// Replaces the plan of the queue, which answers this question.
+    pub(crate) fn set_plan(&mut self, plan: QueuePlan, question: Arc<Question>) {
+        (self.plan, self.planned) = (Some(plan), Some(question));
     }
 
     /// Fits what has changed, and puts a question to the planner; `None` where nothing is known of
@@ -244,8 +238,10 @@ impl Publisher {
         directory.publish(&bytes).map_err(|source| Failure::Publish { path: directory.snapshot(), source })?;
         self.generation += 1;
         let length = bytes.len();
-        if let Some(answers) = &self.answers {
-            answers.set(bytes.clone());
+        if let Some(api) = &self.api {
+            let question = self.planned.as_ref().filter(|_| has_plan);
+            api.set_standing(question.map(|question| Standing { generation: origin.generation, question: Arc::clone(question) }));
+            api.set_snapshot(directory.privacy().hides_jobs().then(|| bytes.clone()));
         }
         let writing = started.elapsed();
         Ok((Published { generation: origin.generation, published_at: now, length, has_plan, fitting, writing }, bytes))

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use predictor_core::snapshot::{Snapshot, SnapshotError};
 use rules_compiler::in_force::{self, FOR_ALL, InForceError, LoadState};
 use slurm_conf::state_directory::{
-    ANSWERS, COUNTERS, GUARD, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, RECORD_KEY, REFUSALS, REFUSALS_ENVELOPE,
-    RULE_COUNTERS, RULES, RULES_DATA, RULES_TABLES, SNAPSHOT,
+    API, COUNTERS, GUARD, HAND_OVER, KILL_SWITCH, LEARNT, LOCK, PUBLIC_SNAPSHOT, RECORD_KEY, REFUSALS, REFUSALS_ENVELOPE, RULE_COUNTERS,
+    RULES, RULES_DATA, RULES_TABLES, SNAPSHOT,
 };
 use slurm_conf::trusted::{self, Lasting, is_damage, open_to_write, read_owned};
 use slurm_sys::memory::{Distrust, HandOver, distrust};
@@ -177,9 +177,9 @@ impl StateDirectory {
         self.put(&self.refusals(), &bytes, self.privacy.mode_of_jobs())
     }
 
-    /// Returns the path at which users are answered; `None` if the snapshot is for everybody.
-    pub(crate) fn answers(&self) -> Option<PathBuf> {
-        self.privacy.hides_jobs().then(|| self.path.join(ANSWERS))
+    /// Returns the path of the API's socket.
+    pub(crate) fn api(&self) -> PathBuf {
+        self.path.join(API)
     }
 
     /// The snapshot that is already there, if it can be read. One that is damaged is kept aside;

@@ -1,0 +1,167 @@
+//! `queuecast probe`: where inside a window nodes can be reserved, and what that does to others.
+
+mod plot;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output::{self, FormatArguments};
+use daemon_api::{Answer, Preferred, Probe};
+use jiff::tz::TimeZone;
+use job_types::time::UnixTime;
+use job_types::window::Window;
+use predictor_core::decisions::Submission;
+use serde::Serialize;
+use slurm_conf::{moment, window};
+
+use crate::api;
+use crate::asked::AskedArguments;
+use crate::described::arguments::JobArguments;
+use crate::described::given::remarks;
+use crate::described::{JobReport, check_clusters, situation};
+use crate::installation::InstallationArguments;
+
+/// Say where in a window nodes can be reserved, and what that does to others.
+///
+/// For each of up to twenty slots of the window a reservation is put into the present plan of the
+/// queue, and all jobs that wait are planned beside it (Röblitz and Rzadca 2006). The best slot is
+/// the one with which they end soonest. Jobs that run are taken to need their nodes until their
+/// time limits, as slurmctld takes them, and the job at the head of the queue is not delayed.
+///
+/// Describe the job as to sbatch: by the script, whose #SBATCH lines are read, by options, which
+/// win over them, or by both. Nothing is submitted and nothing is reserved. Whose jobs would be
+/// delayed is not told to anybody.
+///
+/// queuecastd answers, on the host where it runs. Exit status: 0 if there is a slot; 1 if there is
+/// none; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, infer_long_args = true)]
+pub(crate) struct Arguments {
+    /// The window: when the job starts at the earliest and when it has ended at the latest, each as
+    /// sbatch --begin takes it. Times of day without a date are the next ones: 18:00,06:00 is
+    /// tonight.
+    #[arg(long, value_name = "EARLIEST,LATEST", help_heading = "Options")]
+    between: String,
+
+    /// Which of several slots that are equally good is the best: earliest, latest, or the one whose
+    /// start is nearest to a time.
+    #[arg(long, value_name = "earliest|latest|TIME", default_value = "earliest", help_heading = "Options")]
+    prefer: String,
+
+    #[command(flatten)]
+    job: JobArguments,
+
+    #[command(flatten)]
+    #[command(next_help_heading = "Options")]
+    installation: InstallationArguments,
+
+    /// Also draw the plan of the partition, with the best slot in it, into this file, which has to
+    /// end in .svg or .png.
+    #[arg(long, value_name = "FILE", value_parser = command_parts::plot::file, help_heading = "Options")]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast probe --nodes 16 --time 2:00:00 --between 18:00,06:00
+      sixteen nodes for two hours, some time tonight
+  queuecast probe --between now,now+1day job.sh
+      the nodes and the time that this script asks for, within a day
+  queuecast probe -N 4 -t 60 -p batch --between 08:00,18:00 --prefer latest --plot slot.svg
+      as late as it goes without hurting others; the plan as a picture
+  queuecast probe -N 4 -t 60 --between 18:00,06:00 --json | jq '.slots[.best]'
+
+Keys of --json (times in Unix seconds and *_s in seconds; null where not known):
+  generation, planned_at
+               of the plan that was asked
+  request      partition, account, qos, nodes, cpus, limit_s, earliest, latest, prefer
+  ordinary_start
+               when the job would start that waits as any other: lower, expected, upper
+  slots        list of start, end, availability (from 0, not to be had, to 1: the less others end
+               later for it, the more), delayed_jobs, total_delay_s, most_delay_s, idle_node_s (for
+               which nodes stand idle before it), charged_node_s, allowed, why_not
+  best         the place of the best slot in this list, counted from 0; null where there is none
+  notes        what else is to be known";
+
+/// The whole report.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    answer: Answer,
+    #[serde(skip)]
+    job: JobReport,
+    #[serde(skip)]
+    cluster: String,
+    #[serde(skip)]
+    now: UnixTime,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let now = output::now();
+    let zone = TimeZone::system();
+    let Window { earliest, latest } = window::parse(&arguments.between, now, &zone).context("--between").map_err(Failure::Input)?;
+    let prefer = match arguments.prefer.as_str() {
+        "earliest" => Preferred::Earliest,
+        "latest" => Preferred::Latest,
+        time => Preferred::Nearest(moment::parse(time, now.0, &zone).context("--prefer").map_err(Failure::Input)?),
+    };
+    let mut described = arguments.job.clone();
+    let not_read = described.take_standard_input().context("standard input").map_err(Failure::Input)?;
+    let job = described.job(&[], &AskedArguments::default(), now).map_err(Failure::Input)?;
+    let installation = arguments.installation.find();
+    let snapshot = installation.needed_snapshot()?;
+    check_clusters(&job, &snapshot).map_err(Failure::Input)?;
+    let submission = job.submission();
+    only_one_job(&submission).map_err(Failure::Input)?;
+    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
+    let size = submission.size(&situation.partition);
+    let is_whole = submission.whole_nodes || situation.partition.whole_nodes;
+    let request = Probe {
+        partition: Some(situation.partition.name.to_owned()),
+        account: submission.account.map(str::to_owned),
+        qos: submission.qos.map(str::to_owned),
+        nodes: size.nodes,
+        cpus: (!is_whole).then_some(size.cpus),
+        limit_s: submission.limit_in(&situation.partition).map(|limit| limit.0),
+        earliest: earliest.0,
+        latest: latest.0,
+        prefer,
+    };
+    let mut answer: Answer =
+        api::post(&installation.api_socket(), daemon_api::PROBE, &request).map_err(|error| Failure::Input(error.into()))?;
+    answer.notes.extend(remarks(&job).into_iter().chain(not_read.map(str::to_owned)));
+    let report =
+        Report { answer, job: JobReport::of(&situation, job.user_name.clone()), cluster: snapshot.provenance().cluster.to_owned(), now };
+    if let Some(path) = &arguments.plot {
+        let plan = snapshot.plan().context("--plot: the snapshot has no plan at the moment").map_err(Failure::Input)?;
+        let free: Vec<(UnixTime, u32)> = plan.free(situation.partition.index).collect();
+        plot::draw(path, &report, &free, (situation.partition.cpus, situation.partition.nodes)).map_err(Failure::Input)?;
+    }
+    output::tell(arguments.format, &report, text::text)?.print()?;
+    Ok(ExitCode::from(u8::from(report.answer.best.is_none())))
+}
+
+impl Report {
+    /// CPUs of the slot's nodes, where each has the same share of the partition's.
+    fn slot_cpus(&self, partition_cpus: u32, partition_nodes: u32) -> u32 {
+        let per_node = partition_cpus / partition_nodes.max(1);
+        self.answer.request.nodes.saturating_mul(per_node)
+    }
+}
+
+/// Refuses what no slot can be reserved for.
+fn only_one_job(submission: &Submission<'_>) -> anyhow::Result<()> {
+    anyhow::ensure!(!submission.is_array, "--array: a slot is for one job");
+    anyhow::ensure!(submission.begin.is_none(), "--begin: the window says when the job may begin; leave it out");
+    anyhow::ensure!(submission.deadline.is_none(), "--deadline: the window says when the job has to have ended; leave it out");
+    anyhow::ensure!(submission.partitions().count() <= 1, "--partition: a slot is in one partition; name one");
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! What each caller has under way, so that none takes what belongs to others.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use job_types::number::UserId;
+use parking_lot::Mutex;
+
+/// How many connections are open at once, of all callers together.
+pub(super) const MOST_CONNECTIONS: usize = 64;
+/// How many of them may be one user's, so that idle ones of one user delay nobody else.
+pub(super) const MOST_CONNECTIONS_OF_A_USER: usize = 8;
+/// How many probes of one user are answered within [`PROBES_WITHIN`].
+pub(super) const MOST_PROBES: usize = 10;
+/// The time that [`MOST_PROBES`] is about.
+pub(super) const PROBES_WITHIN: Duration = Duration::from_secs(60);
+
+/// The callers with something under way, or with probes of the last minute. Copies are of one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Callers(Arc<Mutex<HashMap<UserId, Caller>>>);
+
+/// What one caller has under way.
+#[derive(Debug, Default)]
+struct Caller {
+    connections: usize,
+    is_probing: bool,
+    /// When probes were begun, in order, at most [`MOST_PROBES`].
+    probes: VecDeque<Instant>,
+}
+
+/// A connection of a caller. Another gets its place once it is dropped.
+#[derive(Debug)]
+pub(super) struct Connection(UserId, Callers);
+
+/// A probe of a caller, who may begin another one once it is dropped.
+#[derive(Debug)]
+pub(super) struct Probing(UserId, Callers);
+
+impl Callers {
+    /// A place for a connection of a user; `None` where there is none.
+    pub(super) fn connect(&self, user: UserId) -> Option<Connection> {
+        let mut callers = self.0.lock();
+        if callers.values().map(|caller| caller.connections).sum::<usize>() >= MOST_CONNECTIONS {
+            return None;
+        }
+        let caller = callers.entry(user).or_default();
+        if caller.connections >= MOST_CONNECTIONS_OF_A_USER {
+            return None;
+        }
+        caller.connections += 1;
+        Some(Connection(user, self.clone()))
+    }
+
+    /// Lets a user begin a probe.
+    ///
+    /// # Errors
+    /// How long it is until the user may, where one is under way or there were too many.
+    pub(super) fn probe(&self, user: UserId, now: Instant) -> Result<Probing, Duration> {
+        let mut callers = self.0.lock();
+        // Whoever has nothing under way and asked nothing of late takes no room.
+        for caller in callers.values_mut() {
+            while caller.probes.front().is_some_and(|begun| now.duration_since(*begun) >= PROBES_WITHIN) {
+                caller.probes.pop_front();
+            }
+        }
+        callers.retain(|_, caller| caller.connections > 0 || caller.is_probing || !caller.probes.is_empty());
+        let caller = callers.entry(user).or_default();
+        if caller.is_probing {
+            return Err(Duration::from_secs(1));
+        }
+        if caller.probes.len() >= MOST_PROBES
+            && let Some(first) = caller.probes.front()
+        {
+            return Err(PROBES_WITHIN.saturating_sub(now.duration_since(*first)));
+        }
+        caller.is_probing = true;
+        caller.probes.push_back(now);
+        Ok(Probing(user, self.clone()))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(caller) = self.1.0.lock().get_mut(&self.0) {
+            caller.connections = caller.connections.saturating_sub(1);
+        }
+    }
+}
+
+impl Drop for Probing {
+    fn drop(&mut self) {
+        if let Some(caller) = self.1.0.lock().get_mut(&self.0) {
+            caller.is_probing = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_connections_of_one_user_take_no_place_of_others() {
+        let callers = Callers::default();
+        let idle: Vec<_> = (0..2 * MOST_CONNECTIONS_OF_A_USER).filter_map(|_| callers.connect(UserId(1))).collect();
+        assert_eq!(idle.len(), MOST_CONNECTIONS_OF_A_USER);
+        assert!(callers.connect(UserId(2)).is_some());
+        drop(idle);
+        assert!(callers.connect(UserId(1)).is_some());
+        let many: Vec<_> = (10..200).filter_map(|user| callers.connect(UserId(user))).collect();
+        assert_eq!(many.len(), MOST_CONNECTIONS);
+    }
+
+    #[test]
+    fn a_user_has_one_probe_at_a_time_and_ten_a_minute() {
+        let (callers, begin) = (Callers::default(), Instant::now());
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let first = callers.probe(UserId(1), at(0)).unwrap();
+        assert_eq!(callers.probe(UserId(1), at(0)).unwrap_err(), Duration::from_secs(1));
+        assert!(callers.probe(UserId(2), at(0)).is_ok());
+        drop(first);
+        for _ in 1..MOST_PROBES {
+            assert!(callers.probe(UserId(1), at(10)).is_ok());
+        }
+        assert_eq!(callers.probe(UserId(1), at(20)).unwrap_err(), Duration::from_secs(40));
+        assert!(callers.probe(UserId(1), at(60)).is_ok(), "the first is a minute ago");
+        assert_eq!(callers.probe(UserId(1), at(61)).unwrap_err(), Duration::from_secs(9));
+    }
+
+    #[test]
+    fn callers_of_a_minute_ago_are_forgotten() {
+        let (callers, begin) = (Callers::default(), Instant::now());
+        for user in 0..1_000 {
+            assert!(callers.probe(UserId(user), begin).is_ok());
+        }
+        assert!(callers.probe(UserId(5_000), begin + PROBES_WITHIN).is_ok());
+        assert_eq!(callers.0.lock().len(), 1);
+    }
+}

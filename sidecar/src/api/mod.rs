@@ -1,0 +1,82 @@
+//! The API: HTTP/1.1 with JSON on a socket in the state directory, for whoever is on this host.
+//!
+//! The kernel says who asks. Everybody may connect, so what one caller takes is bounded in each
+//! direction: how many connections, how large a request and how long it may take to arrive, how
+//! often and how much is planned ([`callers`]). One thread serves all connections, and another one,
+//! of the lowest priority, answers probes ([`probing`]). Neither is waited for by the main thread,
+//! which leaves them what there is to answer from: [`Api::set_standing`], [`Api::set_snapshot`].
+//!
+//! * `POST /v1/probe`: where inside a window nodes can be reserved.
+//! * `GET /v1/snapshot`: where users' jobs are private, the snapshot with what is the caller's.
+
+mod callers;
+mod listener;
+mod probing;
+mod routes;
+mod standing;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use predictor_core::snapshot::Snapshot;
+
+use callers::Callers;
+use probing::Prober;
+use routes::Answering;
+pub(crate) use standing::Standing;
+
+/// What is put in place by the main thread, and taken by whoever answers.
+type Latest<T> = Arc<Mutex<Option<Arc<T>>>>;
+
+/// What is answered from.
+#[derive(Debug)]
+pub(crate) struct Api {
+    standing: Latest<Standing>,
+    snapshot: Latest<Snapshot<Vec<u8>>>,
+}
+
+impl Api {
+    /// Listens at a path, in threads that live as long as the process.
+    ///
+    /// # Errors
+    /// Where the socket or a thread can't be made.
+    pub(crate) fn start(path: &Path) -> io::Result<Self> {
+        let _ = fs::remove_file(path);
+        let listener = UnixListener::bind(path)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
+        listener.set_nonblocking(true)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().max_blocking_threads(2).build()?;
+        let listener = {
+            let _context = runtime.enter();
+            tokio::net::UnixListener::from_std(listener)?
+        };
+        let (standing, snapshot) = (Latest::default(), Latest::default());
+        let answering =
+            Answering { snapshot: Arc::clone(&snapshot), prober: Prober::start(Arc::clone(&standing))?, callers: Callers::default() };
+        let body = move || runtime.block_on(listener::serve(listener, answering));
+        std::thread::Builder::new().name("api".to_owned()).spawn(body)?;
+        Ok(Self { standing, snapshot })
+    }
+
+    /// Probes are answered from this plan from now on; without one they are refused for now.
+    pub(crate) fn set_standing(&self, standing: Option<Standing>) {
+        *self.standing.lock() = standing.map(Arc::new);
+    }
+
+    /// Users are given what is theirs of this snapshot from now on; without one they have its file.
+    /// Bytes that are no snapshot are left.
+    pub(crate) fn set_snapshot(&self, bytes: Option<Vec<u8>>) {
+        match bytes.map(Snapshot::open) {
+            None => *self.snapshot.lock() = None,
+            Some(Ok(snapshot)) => *self.snapshot.lock() = Some(Arc::new(snapshot)),
+            Some(Err(_)) => {}
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Who is asked at which path, and how answers look.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use daemon_api::{MOST_REQUEST_BYTES, PROBE, Probe, Refusal, SNAPSHOT, VERSION};
+use http_body_util::LengthLimitError;
+use job_types::number::UserId;
+use predictor_core::snapshot::Snapshot;
+use serde::Serialize;
+use snapshot_writer::for_reader;
+use tokio::time::timeout;
+
+use super::Latest;
+use super::callers::Callers;
+use super::probing::Prober;
+
+/// How long the body of a request may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What answers are made from.
+#[derive(Debug, Clone)]
+pub(super) struct Answering {
+    pub(super) snapshot: Latest<Snapshot<Vec<u8>>>,
+    pub(super) prober: Prober,
+    pub(super) callers: Callers,
+}
+
+/// The paths, for one caller.
+pub(super) fn router(answering: Answering, user: UserId) -> Router {
+    let of_snapshot = Arc::clone(&answering.snapshot);
+    let probe = move |request: Request| async move { answered(self::probe(&answering, user, request).await) };
+    let snapshot = move || async move { self::snapshot(&of_snapshot, user).await.unwrap_or_else(Refused::into_response) };
+    Router::new().route(PROBE, post(probe)).route(SNAPSHOT, get(snapshot)).fallback(not_known)
+}
+
+/// Why there is no answer, with its status.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) StatusCode, pub(super) Refusal);
+
+impl Refused {
+    /// The caller may ask again in a while, which is whole seconds and at least one.
+    pub(super) fn for_now(status: StatusCode, error: &str, after: Duration) -> Self {
+        let retry_after_s = Some(after.as_secs_f64().ceil().max(1.0) as u64);
+        Self(status, Refusal { retry_after_s, ..Refusal::because(error) })
+    }
+
+    fn into_response(self) -> Response {
+        let retry = self.1.retry_after_s.and_then(|seconds| HeaderValue::from_str(&seconds.to_string()).ok());
+        let mut response = json(self.0, &self.1);
+        if let Some(retry) = retry {
+            response.headers_mut().insert(RETRY_AFTER, retry);
+        }
+        response
+    }
+}
+
+fn answered<A: Serialize>(answer: Result<A, Refused>) -> Response {
+    answer.map_or_else(Refused::into_response, |answer| json(StatusCode::OK, &answer))
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    let Ok(body) = serde_json::to_vec(body) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
+    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+async fn not_known(uri: Uri) -> Response {
+    let path = uri.path();
+    let is_another_version =
+        !path.starts_with(VERSION) && path.strip_prefix("/v").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    if is_another_version {
+        let refusal = Refusal::of_key("version", format!("this version of the API is not known; known is {VERSION}"));
+        return json(StatusCode::BAD_REQUEST, &refusal);
+    }
+    json(StatusCode::NOT_FOUND, &Refusal::because(format!("there is nothing at this path; known are {PROBE} and {SNAPSHOT}")))
+}
+
+/// Reads the body of a request.
+async fn read(request: Request) -> Result<Vec<u8>, Refused> {
+    let too_large =
+        || Refused(StatusCode::PAYLOAD_TOO_LARGE, Refusal::because(format!("a request has at most {MOST_REQUEST_BYTES} bytes")));
+    let told = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if told.is_some_and(|told| told > MOST_REQUEST_BYTES as u64) {
+        return Err(too_large());
+    }
+    match timeout(BODY_PATIENCE, to_bytes(request.into_body(), MOST_REQUEST_BYTES)).await {
+        Ok(Ok(bytes)) => Ok(bytes.into()),
+        Ok(Err(error)) if error.source().is_some_and(|source| source.is::<LengthLimitError>()) => Err(too_large()),
+        Ok(Err(_)) => Err(Refused(StatusCode::BAD_REQUEST, Refusal::because("the request has not arrived whole"))),
+        Err(_) => Err(Refused(
+            StatusCode::REQUEST_TIMEOUT,
+            Refusal::because(format!("a request has to arrive within {} s", BODY_PATIENCE.as_secs())),
+        )),
+    }
+}
+
+async fn probe(answering: &Answering, user: UserId, request: Request) -> Result<daemon_api::Answer, Refused> {
+    let bytes = read(request).await?;
+    let wanted = Probe::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
+    let probing = answering
+        .callers
+        .probe(user, Instant::now())
+        .map_err(|after| Refused::for_now(StatusCode::TOO_MANY_REQUESTS, "a user has one probe at a time and ten a minute", after))?;
+    answering.prober.ask(user, wanted, probing).await
+}
+
+async fn snapshot(latest: &Latest<Snapshot<Vec<u8>>>, user: UserId) -> Result<Response, Refused> {
+    let nothing = || {
+        Refused(
+            StatusCode::NOT_FOUND,
+            Refusal::because("users' jobs are not private, or nothing is published yet: read the snapshot's file"),
+        )
+    };
+    let snapshot = latest.lock().clone().ok_or_else(nothing)?;
+    let bytes = tokio::task::spawn_blocking(move || for_reader(&snapshot, Some(user))).await.map_err(|_| nothing())?;
+    Ok((StatusCode::OK, [(CONTENT_TYPE, "application/octet-stream")], Body::from(bytes)).into_response())
+}
