@@ -6,6 +6,7 @@
 //! forecasts or decides.
 
 pub mod cluster_name;
+pub mod firm;
 pub mod job;
 pub mod joint;
 pub mod number;
@@ -18,3 +19,4 @@ pub mod size;
 pub mod text;
 pub mod time;
 pub mod tres;
+pub mod window;

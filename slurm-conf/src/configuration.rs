@@ -6,12 +6,14 @@
 
 mod error;
 mod file;
+mod firm;
 mod value;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use job_types::firm::FirmPolicy;
 use job_types::policy::Policy;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +38,9 @@ pub struct Configuration {
     pub wait: WaitSettings,
     /// What may be done to jobs.
     pub policy: Policies,
+    /// `[[firm]]`: to whom firm slots are given, and which. The first that holds counts, and where
+    /// none does there is no firm slot.
+    pub firm: Vec<FirmPolicy>,
     /// How jobs are changed after their submission.
     pub changes: ChangesSettings,
     /// `[clusters]`: the state directories of other clusters, by their names.
@@ -179,6 +184,7 @@ impl Default for Configuration {
             },
             wait: WaitSettings { confidence: 0.95 },
             policy: Policies::default(),
+            firm: Vec::new(),
             changes: ChangesSettings { per_second: 10 },
             clusters: BTreeMap::new(),
             metrics: MetricsSettings { listen: Some(SocketAddr::from(([127, 0, 0, 1], 9_487))) },
@@ -228,18 +234,22 @@ impl Configuration {
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigurationError> {
         let file: file::File = toml::from_str(text).map_err(|error| ConfigurationError::syntax(path, text, &error))?;
         let configuration = file.complete();
-        let SnapshotSettings { interval_seconds, maximum_age_seconds } = configuration.snapshot;
+        configuration.contradiction().map_or(Ok(configuration), |reason| Err(ConfigurationError::value(path, reason)))
+    }
+
+    /// Why values can't hold together that are allowed by themselves.
+    fn contradiction(&self) -> Option<String> {
+        let SnapshotSettings { interval_seconds, maximum_age_seconds } = self.snapshot;
         if maximum_age_seconds < interval_seconds {
-            return Err(ConfigurationError::value(
-                path,
-                format!(
-                    "snapshot.maximum_age ({}) is shorter than snapshot.interval ({}): no snapshot would be used for its whole interval",
-                    crate::duration::format(maximum_age_seconds),
-                    crate::duration::format(interval_seconds)
-                ),
+            return Some(format!(
+                "snapshot.maximum_age ({}) is shorter than snapshot.interval ({}): no snapshot would be used for its whole interval",
+                crate::duration::format(maximum_age_seconds),
+                crate::duration::format(interval_seconds)
             ));
         }
-        Ok(configuration)
+        let for_everybody = self.firm.iter().position(FirmPolicy::holds_for_everybody)?;
+        let is_last = for_everybody + 1 == self.firm.len();
+        (!is_last).then(|| format!("[[firm]] table {} is about everybody, so that none behind it counts: put it last", for_everybody + 1))
     }
 }
 

@@ -10,6 +10,7 @@ pub mod slurm_settings;
 pub mod state_directory;
 pub mod time_format;
 pub mod trusted;
+pub mod window;
 
 pub use configuration::{Configuration, ConfigurationError};
 pub use slurm_settings::SlurmSettings;

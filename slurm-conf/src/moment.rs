@@ -60,7 +60,7 @@ pub fn parse(text: &str, now: i64, zone: &TimeZone) -> Result<i64, MomentError> 
     if rest.keyword("now") {
         return offset_from_now(rest, now).map_err(error);
     }
-    day_and_time(rest, now, zone).map_err(error)
+    day_and_time(rest).and_then(|written| resolved(&written, now, zone)).map_err(error)
 }
 
 enum Fault {
@@ -112,47 +112,69 @@ struct WrittenDate {
     day: i8,
 }
 
-fn day_and_time(mut rest: Rest<'_>, now: i64, zone: &TimeZone) -> Result<i64, Fault> {
-    let local_now = Timestamp::from_second(now).map_err(|_| Fault::NoSuchTime)?.to_zoned(zone.clone()).datetime();
-    let today = local_now.date();
-    let tomorrow = || today.tomorrow().map_err(|_| Fault::NoSuchTime);
+/// What a text says of the day and of the time of day.
+#[derive(Default)]
+struct Written {
+    day: Option<WrittenDay>,
+    time: Option<Time>,
+}
 
-    let mut date: Option<WrittenDate> = None;
-    let mut time: Option<Time> = None;
+/// A day as written.
+enum WrittenDay {
+    Today,
+    Tomorrow,
+    Date(WrittenDate),
+}
+
+/// Whether a text that [`parse`] reads is a time of day alone, which is on no day by itself.
+pub(crate) fn is_time_of_day(text: &str) -> bool {
+    let rest = Rest { text: text.trim() };
+    matches!(day_and_time(rest), Ok(Written { day: None, time: Some(_) }))
+}
+
+fn day_and_time(mut rest: Rest<'_>) -> Result<Written, Fault> {
+    let mut written = Written::default();
     loop {
-        let (mut new_date, mut new_time) = (None, None);
+        let (mut new_day, mut new_time) = (None, None);
         if rest.keyword("today") {
-            new_date = Some(written(today));
+            new_day = Some(WrittenDay::Today);
         } else if rest.keyword("tomorrow") {
-            new_date = Some(written(tomorrow()?));
+            new_day = Some(WrittenDay::Tomorrow);
         } else if let Some(hour) = rest.named_hour() {
             new_time = Some(Time::constant(hour, 0, 0, 0));
         } else if rest.starts_a_time() {
             new_time = Some(rest.time_of_day()?);
         } else {
-            new_date = Some(rest.date()?);
+            new_day = Some(WrittenDay::Date(rest.date()?));
         }
-        if (new_date.is_some() && date.is_some()) || (new_time.is_some() && time.is_some()) {
+        if (new_day.is_some() && written.day.is_some()) || (new_time.is_some() && written.time.is_some()) {
             return Err(Fault::Form);
         }
-        date = date.or(new_date);
-        time = time.or(new_time);
+        written = Written { day: written.day.or(new_day), time: written.time.or(new_time) };
         if rest.text.is_empty() {
-            break;
+            return Ok(written);
         }
         if !rest.skip_separators() {
             return Err(Fault::Form);
         }
     }
+}
 
+fn resolved(written: &Written, now: i64, zone: &TimeZone) -> Result<i64, Fault> {
+    let local_now = Timestamp::from_second(now).map_err(|_| Fault::NoSuchTime)?.to_zoned(zone.clone()).datetime();
+    let today = local_now.date();
+    let tomorrow = || today.tomorrow().map_err(|_| Fault::NoSuchTime);
     let now_by_the_minute = (local_now.hour(), local_now.minute());
-    let time_of_day = time.unwrap_or(Time::midnight());
+    let time_of_day = written.time.unwrap_or(Time::midnight());
     let later_in_the_day = (time_of_day.hour(), time_of_day.minute()) > now_by_the_minute;
-    let day = match date {
+    let day = match written.day {
         None if later_in_the_day => today,
-        None => tomorrow()?,
-        Some(WrittenDate { year: Some(year), month, day }) => Date::new(year, month, day).map_err(|_| Fault::NoSuchTime)?,
-        Some(WrittenDate { year: None, month, day }) => {
+        Some(WrittenDay::Today) => today,
+        None | Some(WrittenDay::Tomorrow) => tomorrow()?,
+        Some(WrittenDay::Date(WrittenDate { year: Some(year), month, day })) => {
+            Date::new(year, month, day).map_err(|_| Fault::NoSuchTime)?
+        }
+        Some(WrittenDay::Date(WrittenDate { year: None, month, day })) => {
             let written = (month, day);
             let this_year = (today.month(), today.day());
             let is_ahead = written > this_year || (written == this_year && later_in_the_day);
@@ -161,10 +183,6 @@ fn day_and_time(mut rest: Rest<'_>, now: i64, zone: &TimeZone) -> Result<i64, Fa
         }
     };
     zone.to_ambiguous_timestamp(day.to_datetime(time_of_day)).compatible().map(Timestamp::as_second).map_err(|_| Fault::NoSuchTime)
-}
-
-fn written(date: Date) -> WrittenDate {
-    WrittenDate { year: Some(date.year()), month: date.month(), day: date.day() }
 }
 
 /// What is still to be read of a text.

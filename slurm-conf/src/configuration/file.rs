@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 
+use super::firm::{self, FirmTable};
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
 use super::{Configuration, GuardAct, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
@@ -23,6 +24,8 @@ pub(super) struct File {
     history: HistoryTable,
     wait: WaitTable,
     policy: PolicyTable,
+    #[serde(deserialize_with = "firm::tables")]
+    firm: Vec<FirmTable>,
     changes: ChangesTable,
     #[serde(deserialize_with = "clusters")]
     clusters: BTreeMap<String, AbsolutePath>,
@@ -189,6 +192,7 @@ impl File {
         let site = self.policy.over(&configuration.policy.site);
         configuration.policy =
             Policies { partitions: self.policy.partition.iter().map(|(name, policy)| (name.clone(), policy.over(&site))).collect(), site };
+        configuration.firm = self.firm.into_iter().map(FirmTable::complete).collect();
         if let Some(AbsolutePath(path)) = self.state_directory {
             configuration.state_directory = path;
         }

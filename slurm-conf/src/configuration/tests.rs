@@ -65,6 +65,8 @@ fn every_key_is_taken() {
         admission = "libra-risk"
         admission_without_forecast = "refuse"
         deadline_probability = 0.8
+        [[firm]]
+        slots = 30
         [changes]
         per_second = 3
         [clusters]
@@ -111,6 +113,7 @@ fn every_key_is_taken() {
             },
             partitions: BTreeMap::new(),
         },
+        firm: vec![FirmPolicy { slots: 30, ..FirmPolicy::default() }],
         changes: ChangesSettings { per_second: 3 },
         clusters: BTreeMap::from([("east".to_owned(), "/e".into())]),
         metrics: MetricsSettings { listen: Some("[::1]:0".parse().unwrap()) },

@@ -1,5 +1,6 @@
 //! Values with their ranges: each error says what is allowed.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -48,6 +49,34 @@ impl<'de, const LEAST: u32, const MOST: u32> Deserialize<'de> for Fraction<LEAST
             return Err(not_allowed(number, format!("a number from {least} to {most}")));
         }
         Ok(Self(number))
+    }
+}
+
+/// A list of names of partitions, users and the like: at least one, each once.
+#[derive(Debug)]
+pub(super) struct Names(pub(super) Vec<String>);
+
+/// More names are better said by an account or a quality of service.
+const MOST_NAMES: usize = 1_000;
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let names = Vec::<String>::deserialize(deserializer)?;
+        if names.is_empty() || names.len() > MOST_NAMES {
+            return Err(not_allowed(
+                format_args!("a list of {} names", names.len()),
+                format_args!("1 to {MOST_NAMES} names, or leave the key out where it is about all"),
+            ));
+        }
+        let is_name = |name: &str| !name.is_empty() && !name.chars().any(|character| character.is_whitespace() || character.is_control());
+        let mut known = BTreeSet::new();
+        match names.iter().find(|name| !is_name(name) || !known.insert(name.as_str())) {
+            Some(name) => {
+                let name = job_types::text::shortened(name);
+                Err(not_allowed(format_args!("{name:?}"), "names without blanks, each once"))
+            }
+            None => Ok(Self(names)),
+        }
     }
 }
 
