@@ -107,7 +107,7 @@ struct Report {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
     let zone = TimeZone::system();
-    let Window { earliest, latest } = window::parse(&arguments.between, now, &zone).context("--between").map_err(Failure::Input)?;
+    let Window { earliest, latest } = window::parse(&arguments.between, now.0, &zone).context("--between").map_err(Failure::Input)?;
     let prefer = match arguments.prefer.as_str() {
         "earliest" => Preferred::Earliest,
         "latest" => Preferred::Latest,

@@ -8,15 +8,19 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
 use daemon_api::{Answer, OrdinaryStart, Preferred, Probe, Refusal, Slot};
+use job_types::firm::first_that_holds;
 use job_types::number::{JobId, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
+use job_types::window::{FARTHEST_AHEAD, Window, WindowNeeds};
+use predictor_core::decisions::firm::{FirmRefusal, FirmRequest, FirmStanding, RatedSlot, check_slot, firm_window};
 use queue_plan::placement::in_queue::{Found, NodesWanted, SlotConflict, SlotInQueue, best, probe};
 use queue_plan::placement::{Preference, Probing as Slots, WhatIf};
 use queue_plan::{PendingJob, RunTimes};
 use rustix::process::setpriority_process;
 use tokio::sync::oneshot;
 
+use super::applicant::Named;
 use super::callers::Probing;
 use super::routes::Refused;
 use super::{Latest, Standing};
@@ -27,6 +31,8 @@ use crate::plan::AskedPartition;
 const MOST_WAITING: usize = 16;
 /// How long a probe may have waited before it is begun.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The most names that a refusal lists.
+const MOST_NAMES: usize = 32;
 /// The lowest priority of a thread (nice(2)).
 const LOWEST_PRIORITY: i32 = 19;
 
@@ -101,83 +107,121 @@ fn answer_all(waiting: &Receiver<Waiting>, standing: &Latest<Standing>) {
 }
 
 /// Answers a probe from the plan that stands.
-fn answer_to(standing: Option<&Standing>, _user: UserId, mut wanted: Probe, now: UnixTime) -> Result<Answer, Refused> {
+fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: UnixTime) -> Result<Answer, Refused> {
     let no_plan =
         || Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, "there is no plan of the queue at the moment", Duration::from_secs(30));
-    let Standing { generation, question } = standing.ok_or_else(no_plan)?;
-    let wrong = |key: &str, allowed: String| Refused(StatusCode::BAD_REQUEST, Refusal::of_key(key, allowed));
-    let named = |partition: &AskedPartition| match wanted.partition.as_deref() {
-        Some(name) => &*partition.name == name,
-        None => partition.is_default,
-    };
-    let Some((place, partition)) = question.partitions.iter().enumerate().find(|(_, partition)| named(partition)) else {
-        let names: Vec<&str> = question.partitions.iter().map(|partition| &*partition.name).take(32).collect();
-        return Err(wrong("partition", format!("one of {}", names.join(", "))));
-    };
-    let Some(limit) = wanted.limit().or(partition.default_limit).or(partition.longest_limit) else {
-        return Err(wrong("limit_s", "a time limit is needed: the partition has no default one".to_owned()));
-    };
-    if partition.longest_limit.is_some_and(|longest| limit > longest) {
-        return Err(wrong(
-            "limit_s",
-            format!("at most {}, the partition's longest time limit", partition.longest_limit.unwrap_or_default().0),
-        ));
-    }
+    let standing = standing.ok_or_else(no_plan)?;
+    let state = &standing.question.state;
+    let (place, partition) = partition(&standing.question.partitions, wanted.partition.as_deref())?;
+    let limit = limit(partition, wanted.limit())?;
     let most_nodes = partition.nodes.min(partition.most_nodes.unwrap_or(u32::MAX));
     if wanted.nodes > most_nodes {
         return Err(wrong("nodes", format!("at most {most_nodes} in partition {}", partition.name)));
     }
-    let earliest = wanted.earliest().max(now);
-    if wanted.latest() - earliest < limit {
-        let nearest = earliest + limit;
-        return Err(wrong("latest", format!("the window has to be as long as the time limit of {} s: at {} or later", limit.0, nearest.0)));
-    }
-    (wanted.partition, wanted.limit_s) = (Some(partition.name.to_string()), Some(limit.0));
-    let partition_place = u16::try_from(place).map_err(|_| no_plan())?;
-    let whole_nodes = wanted.cpus.is_none();
-    let job = PendingJob {
-        id: JobId(u32::MAX),
-        partitions: vec![partition_place],
-        asks: Size { nodes: wanted.nodes, cpus: wanted.cpus.unwrap_or(wanted.nodes) }.into(),
-        tasks: 1,
-        whole_nodes,
-        eligible: question.state.now,
-        limit: Some(limit),
-        run_time: RunTimes::of_limit(Some(limit)),
-        ..PendingJob::default()
+    let window = Window { earliest: wanted.earliest(), latest: wanted.latest() };
+    let needs = WindowNeeds { duration: limit, notice: None, ahead: FARTHEST_AHEAD };
+    let mut window = window.open(&needs, now).map_err(|refused| wrong("latest", refused.to_string()))?;
+    let applicant = Named::of(user, &wanted, standing)?;
+    let policy = first_that_holds(&standing.policies, &applicant.on(&partition.name));
+    let request = FirmRequest { nodes: wanted.nodes, duration: limit, window, notice: None };
+    let offered = firm_window(policy, &request, &partition.standing(), now);
+    window = *offered.as_ref().unwrap_or(&window);
+    let probing = policy.map_or_else(Slots::default, |policy| Slots { slots: policy.slots as usize, gap: policy.gap });
+    let asked = nodes_wanted(place, &wanted, limit, window, state.now);
+    let Found { mut slots, ordinary_start, .. } = probe(state, &asked, probing, WhatIf::default());
+    let judge = |slot: &SlotInQueue| -> Result<(), String> {
+        if let Some(conflict) = slot.conflict {
+            return Err(in_words(conflict));
+        }
+        let policy = policy.ok_or(FirmRefusal::NotOffered).map_err(|refusal| refusal.to_string())?;
+        offered.map_err(|refusal| refusal.to_string())?;
+        let rated = rated(slot, wanted.nodes);
+        check_slot(policy, &rated, partition.nodes, now).map_err(|refusal| refusal.to_string())
     };
-    let asked = NodesWanted {
-        partition: partition_place,
-        nodes: wanted.nodes,
-        duration: limit + LONGER_THAN_LIMIT,
-        earliest_start: earliest,
-        latest_end: wanted.latest() + LONGER_THAN_LIMIT,
-        preference: preference(wanted.prefer),
-        job,
-    };
-    let Found { mut slots, ordinary_start, .. } = probe(&question.state, &asked, Slots::default(), WhatIf::default());
-    let answered: Vec<Slot> = slots.iter().map(|slot| self::slot(slot, wanted.nodes)).collect();
-    for (slot, answered) in slots.iter_mut().zip(&answered).filter(|(_, answered)| !answered.allowed) {
+    let answered: Vec<Slot> = slots.iter().map(|slot| self::slot(slot, wanted.nodes, judge(slot))).collect();
+    let best_of_all = best(&slots, asked.preference);
+    for (slot, _) in slots.iter_mut().zip(&answered).filter(|(_, answered)| !answered.allowed) {
         slot.availability = 0.0;
-        debug_assert_eq!(slot.slot.start.0, answered.start);
     }
-    let mut notes = Vec::new();
-    if let Err(obstacle) = ordinary_start {
-        notes.push(format!("when the job would start that waits as any other is not known: {}", obstacle));
-    }
+    let notes = ordinary_start.err().map(|obstacle| format!("when the job would start that waits as any other is not known: {obstacle}"));
+    (wanted.partition, wanted.limit_s) = (Some(partition.name.to_string()), Some(limit.0));
+    (wanted.account, wanted.qos) = (applicant.account, applicant.qos);
     Ok(Answer {
-        generation: *generation,
-        planned_at: question.state.now.0,
+        generation: standing.generation,
+        planned_at: state.now.0,
         request: wanted,
         ordinary_start: ordinary_start.ok().map(|start| OrdinaryStart {
             lower: start.lower.0,
             expected: start.expected.0,
             upper: start.upper.0,
         }),
-        best: best(&slots, asked.preference),
+        best: best(&slots, asked.preference).or(best_of_all),
         slots: answered,
-        notes,
+        notes: notes.into_iter().collect(),
     })
+}
+
+fn wrong(key: &str, allowed: String) -> Refused {
+    Refused(StatusCode::BAD_REQUEST, Refusal::of_key(key, allowed))
+}
+
+/// The partition of that name, or the default one, with its place.
+fn partition<'a>(partitions: &'a [AskedPartition], name: Option<&str>) -> Result<(u16, &'a AskedPartition), Refused> {
+    let is_named = |partition: &AskedPartition| name.map_or(partition.is_default, |name| &*partition.name == name);
+    let found = (0u16..).zip(partitions).find(|(_, partition)| is_named(partition));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = partitions.iter().map(|partition| &*partition.name).take(MOST_NAMES).collect();
+        wrong("partition", format!("one of {}", names.join(", ")))
+    })
+}
+
+/// The time limit that holds for a job in a partition.
+fn limit(partition: &AskedPartition, asked: Option<Seconds>) -> Result<Seconds, Refused> {
+    match asked.or(partition.default_limit).or(partition.longest_limit) {
+        None => Err(wrong("limit_s", "a time limit is needed: the partition has none of its own".to_owned())),
+        Some(limit) => match partition.longest_limit {
+            Some(longest) if limit > longest => Err(wrong("limit_s", format!("at most {}, the partition's longest time limit", longest.0))),
+            _ => Ok(limit),
+        },
+    }
+}
+
+impl AskedPartition {
+    /// What stands there when a slot is asked for.
+    fn standing(&self) -> FirmStanding {
+        FirmStanding {
+            of_user: 0,
+            of_account: 0,
+            of_site: 0,
+            charged_node_seconds: 0,
+            partition_nodes: self.nodes,
+            partition_longest: self.longest_limit,
+        }
+    }
+}
+
+/// The reservation that is looked for, and the job that would wait without it.
+fn nodes_wanted(partition: u16, wanted: &Probe, limit: Seconds, window: Window, now: UnixTime) -> NodesWanted {
+    let job = PendingJob {
+        id: JobId(u32::MAX),
+        partitions: vec![partition],
+        asks: Size { nodes: wanted.nodes, cpus: wanted.cpus.unwrap_or(wanted.nodes) }.into(),
+        tasks: 1,
+        whole_nodes: wanted.cpus.is_none(),
+        eligible: now,
+        limit: Some(limit),
+        run_time: RunTimes::of_limit(Some(limit)),
+        ..PendingJob::default()
+    };
+    NodesWanted {
+        partition,
+        nodes: wanted.nodes,
+        duration: limit + LONGER_THAN_LIMIT,
+        earliest_start: window.earliest,
+        latest_end: window.latest + LONGER_THAN_LIMIT,
+        preference: preference(wanted.prefer),
+        job,
+    }
 }
 
 fn preference(preferred: Preferred) -> Preference {
@@ -188,13 +232,30 @@ fn preference(preferred: Preferred) -> Preference {
     }
 }
 
-fn slot(found: &SlotInQueue, nodes: u32) -> Slot {
-    let why_not = found.conflict.map(|conflict| match conflict {
+fn in_words(conflict: SlotConflict) -> String {
+    match conflict {
         SlotConflict::Nodes { free } => {
-            format!("{free} nodes are free of running jobs, until their time limits, and of reservations for all of it")
+            let nodes = if free == 1 { "node is" } else { "nodes are" };
+            format!("{free} {nodes} free of running jobs, until their time limits, and of reservations for all of it")
         }
         SlotConflict::Head => "the job at the head of the queue would start later for it".to_owned(),
-    });
+    }
+}
+
+/// The slot as the site's policy judges it.
+fn rated(slot: &SlotInQueue, nodes: u32) -> RatedSlot {
+    let harm = slot.harm.unwrap_or_default();
+    RatedSlot {
+        start: slot.slot.start,
+        nodes,
+        availability: slot.availability,
+        delayed_jobs: u32::try_from(harm.delayed_jobs).unwrap_or(u32::MAX),
+        most_delay: harm.most_delay,
+        reserved_nodes: 0,
+    }
+}
+
+fn slot(found: &SlotInQueue, nodes: u32, judged: Result<(), String>) -> Slot {
     Slot {
         start: found.slot.start.0,
         end: (found.slot.end - LONGER_THAN_LIMIT).0,
@@ -204,7 +265,7 @@ fn slot(found: &SlotInQueue, nodes: u32) -> Slot {
         most_delay_s: found.harm.map(|harm| harm.most_delay.0),
         idle_node_s: found.harm.map(|harm| harm.idle_node_seconds),
         charged_node_s: found.slot.duration().0.saturating_mul(nodes.into()),
-        allowed: why_not.is_none(),
-        why_not,
+        allowed: judged.is_ok(),
+        why_not: judged.err(),
     }
 }

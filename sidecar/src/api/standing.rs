@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use job_types::firm::FirmPolicy;
+use predictor_core::decisions::limits::AccountingLimits;
+
 use crate::plan::Question;
 
 /// The plan that stands.
@@ -11,4 +14,8 @@ pub(crate) struct Standing {
     pub(crate) generation: u64,
     /// The question that it answers, with the cluster in it.
     pub(crate) question: Arc<Question>,
+    /// What accounting says of associations.
+    pub(crate) accounting: Arc<AccountingLimits>,
+    /// To whom the site gives firm slots.
+    pub(crate) policies: Vec<FirmPolicy>,
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use daemon_api::{Answer, Preferred, Probe};
-use job_types::time::UnixTime;
+use job_types::firm::FirmPolicy;
+use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW as SITE_NOW, batch, enforcing, large_model};
 use slurm_sys::client::JobState;
 
@@ -36,7 +37,7 @@ fn standing() -> Standing {
     let mut cluster = cluster(&jobs, Vec::new());
     cluster.read_at = UnixTime(now());
     let question = Question::new(&cluster, &PartitionIndices::new(), true, |_, _, _, _| None, &[]);
-    Standing { generation: 7, question: Arc::new(question) }
+    Standing { generation: 7, question: Arc::new(question), accounting: Arc::default(), policies: vec![FirmPolicy::default()] }
 }
 
 fn probe() -> Probe {
@@ -94,6 +95,33 @@ fn a_probe_is_answered_from_the_plan_that_stands() {
     assert!(answer.slots.iter().any(|slot| !slot.allowed && slot.why_not.as_deref().is_some_and(|why| why.contains("head of the queue"))));
     served.api.set_standing(None);
     assert_eq!(served.probed(&probe()).0, 503);
+}
+
+#[test]
+fn what_the_policy_does_not_allow_is_told_with_its_reason() {
+    let served = served();
+    let answered = |policies: Vec<FirmPolicy>| -> Answer {
+        served.api.set_standing(Some(Standing { policies, ..standing() }));
+        serde_json::from_str(&served.probed(&probe()).1).unwrap()
+    };
+    let ahead = FirmPolicy { ahead: Seconds(3_600), ..FirmPolicy::default() };
+    let near = answered(vec![ahead.clone()]);
+    assert!(near.slots.iter().all(|slot| slot.start <= near.planned_at + 3_700), "the window ends where the policy does");
+    assert!(near.chosen().unwrap().allowed);
+    for (policies, why) in [
+        (Vec::new(), "gives no firm slots"),
+        (vec![FirmPolicy { most_nodes: Some(1), ..ahead.clone() }], "too many"),
+        (vec![FirmPolicy { users: Some(vec!["nobody else".to_owned()]), ..ahead }], "gives no firm slots"),
+    ] {
+        let answer = answered(policies);
+        // What it does to others is told all the same.
+        let best = answer.chosen().unwrap();
+        assert!(!best.allowed && best.availability > 0.0, "{best:?}");
+        assert!(answer.slots.iter().all(|slot| !slot.allowed && slot.why_not.is_some()));
+        assert!(best.why_not.as_deref().is_some_and(|reason| reason.contains(why)), "{best:?}");
+    }
+    let choosy = FirmPolicy { least_availability: 2.0, ..FirmPolicy::default() };
+    assert!(answered(vec![choosy]).chosen().unwrap().why_not.as_deref().unwrap().contains("availability"));
 }
 
 #[test]

@@ -240,7 +240,12 @@ impl Publisher {
         let length = bytes.len();
         if let Some(api) = &self.api {
             let question = self.planned.as_ref().filter(|_| has_plan);
-            api.set_standing(question.map(|question| Standing { generation: origin.generation, question: Arc::clone(question) }));
+            api.set_standing(question.map(|question| Standing {
+                generation: origin.generation,
+                question: Arc::clone(question),
+                accounting: Arc::clone(&origin.limits),
+                policies: settings.configuration.firm.clone(),
+            }));
             api.set_snapshot(directory.privacy().hides_jobs().then(|| bytes.clone()));
         }
         let writing = started.elapsed();
