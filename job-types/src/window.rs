@@ -150,10 +150,13 @@ impl fmt::Display for WindowFault {
                 write!(f, "the window begins {by} too late: a slot may begin at most {ahead} from now")
             }
             WindowFault::TooShort { by, duration } => {
-                write!(f, "what is left of the window is {by} too short for the time limit of {duration}; give a longer one or less --time")
+                write!(
+                    f,
+                    "what is left of the window is {by} too short for the time limit of {duration}; give a longer window or a shorter --time"
+                )
             }
             WindowFault::NoticeTooLong { by, notice } => {
-                write!(f, "the notice of {notice} is {by} longer than what is left of the window; give less --reserve-notice")
+                write!(f, "the notice of {notice} is {by} longer than what is left of the window; give a shorter --reserve-notice")
             }
         }
     }

@@ -4,8 +4,8 @@
 //! [`gate()`] says whether there is anything to decide, [`Bounds`] what limits forbid, and
 //! [`decide`] decides. What it asks of a cluster besides forecasts is in [`site`], [`limits`],
 //! [`slurm_reservations`] and [`shared_nodes`]. The published methods of admission by deadline are
-//! [`deadline_methods`]. What became of submissions is counted by [`counters`], [`refusals`] and
-//! [`standing`].
+//! [`deadline_methods`], and what the site's policy says of firm slots is in [`firm`]. What became
+//! of submissions is counted by [`counters`], [`refusals`] and [`standing`].
 //!
 //! The same inputs give the same decision. Nothing here reads a clock or a file, and nothing knows
 //! how any of it is stored.
@@ -16,6 +16,7 @@ mod choice;
 pub mod counters;
 pub mod deadline_methods;
 mod deferral;
+pub mod firm;
 mod gain;
 mod gate;
 mod least_gain;
