@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
-use daemon_api::{Answer, Preferred, Probe};
+use daemon_api::{Answer, Preferred, Probe, Refusal};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
 use job_types::window::Window;
@@ -18,7 +18,7 @@ use predictor_core::decisions::Submission;
 use serde::Serialize;
 use slurm_conf::{moment, window};
 
-use crate::api;
+use crate::api::{self, NotAnswered};
 use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
 use crate::described::given::remarks;
@@ -31,6 +31,7 @@ use crate::installation::InstallationArguments;
 /// queue, and all jobs that wait are planned beside it (Röblitz and Rzadca 2006). The best slot is
 /// the one with which they end soonest. Jobs that run are taken to need their nodes until their
 /// time limits, as slurmctld takes them, and the job at the head of the queue is not delayed.
+/// Whether the site lets you have a slot is said beside each ([[firm]] of queuecast.toml).
 ///
 /// Describe the job as to sbatch: by the script, whose #SBATCH lines are read, by options, which
 /// win over them, or by both. Nothing is submitted and nothing is reserved. Whose jobs would be
@@ -135,8 +136,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         latest: latest.0,
         prefer,
     };
-    let mut answer: Answer =
-        api::post(&installation.api_socket(), daemon_api::PROBE, &request).map_err(|error| Failure::Input(error.into()))?;
+    let answer = api::post(&installation.api_socket(), daemon_api::PROBE, &request);
+    let mut answer: Answer = answer.map_err(|error| Failure::Input(by_option(error)))?;
     answer.notes.extend(remarks(&job).into_iter().chain(not_read.map(str::to_owned)));
     let report =
         Report { answer, job: JobReport::of(&situation, job.user_name.clone()), cluster: snapshot.provenance().cluster.to_owned(), now };
@@ -155,6 +156,17 @@ impl Report {
         let per_node = partition_cpus / partition_nodes.max(1);
         self.answer.request.nodes.saturating_mul(per_node)
     }
+}
+
+/// What the daemon refuses, by the option in the place of the request's key.
+fn by_option(error: NotAnswered) -> anyhow::Error {
+    let NotAnswered::Refused(Refusal { key: Some(key), allowed: Some(allowed), .. }) = &error else { return error.into() };
+    let option = match key.as_str() {
+        "earliest" | "latest" => "between",
+        "limit_s" => "time",
+        key => key,
+    };
+    anyhow::anyhow!("--{option}: {allowed}")
 }
 
 /// Refuses what no slot can be reserved for.

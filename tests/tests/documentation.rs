@@ -24,11 +24,13 @@ const USERS: [&str; 4] = ["README.md", "docs/users.md", "docs/nodes-at-a-time.md
 /// Pages of what administrators do, with the configuration that each begins with, and whether most
 /// of the cluster is busy for two hours. They are read on a cluster with a history in slurmdbd and
 /// with the daemon.
-const ADMINISTRATORS: [(&str, &str, bool); 15] = [
+const ADMINISTRATORS: [(&str, &str, bool); 17] = [
     ("docs/assess.md", "", false),
     ("docs/first-week.md", "", false),
     ("docs/one-policy.md", "", true),
     ("docs/guard.md", "[policy]\nmode = \"enforce\"\n", true),
+    ("docs/nodes-tonight.md", "[[firm]]\nahead = \"2d\"\n", true),
+    ("docs/api.md", "", true),
     ("docs/settings.md", "", true),
     ("docs/metrics.md", "", true),
     ("docs/troubleshooting.md", "[policy]\nmode = \"enforce\"\n", true),

@@ -28,7 +28,13 @@ pub(super) fn text(report: &Report) -> String {
     }
     lines.heading("Slots");
     match answer.chosen() {
-        Some(best) => lines.line("best", format!("{GOOD}{}{GOOD:#}: {}", moment(UnixTime(best.start)), harm(best))),
+        Some(best) => {
+            lines.line("best", format!("{GOOD}{}{GOOD:#}: {}", moment(UnixTime(best.start)), harm(best)));
+            // If none is allowed, the reason is mostly the same for all.
+            if let Some(why) = &best.why_not {
+                lines.line("not allowed", why);
+            }
+        }
         None => lines.line("best", format!("{BAD}none is to be had in this window{BAD:#}")),
     }
     lines.plain("");
@@ -49,13 +55,14 @@ fn harm(slot: &Slot) -> String {
 fn slots(report: &Report) -> comfy_table::Table {
     let header = ["", "start", "in", "availability", "delayed", "together", "most", "idle", "charged", ""];
     let mut rows = table(&header, &["availability", "delayed", "together", "most", "idle", "charged"]);
+    let said_above = report.answer.chosen().and_then(|best| best.why_not.as_ref());
     for (place, slot) in report.answer.slots.iter().enumerate() {
-        rows.add_row(row(slot, report.answer.best == Some(place), report.now));
+        rows.add_row(row(slot, report.answer.best == Some(place), said_above, report.now));
     }
     rows
 }
 
-fn row(slot: &Slot, is_best: bool, now: UnixTime) -> [String; 10] {
+fn row(slot: &Slot, is_best: bool, said_above: Option<&String>, now: UnixTime) -> [String; 10] {
     let length = |seconds: Option<i64>| seconds.map(|seconds| duration(Seconds(seconds))).unwrap_or_default();
     let hours = |node_seconds: i64| node_hours(node_seconds as f64 / 3_600.0);
     let start = UnixTime(slot.start);
@@ -69,6 +76,6 @@ fn row(slot: &Slot, is_best: bool, now: UnixTime) -> [String; 10] {
         length(slot.most_delay_s),
         slot.idle_node_s.map(hours).unwrap_or_default(),
         hours(slot.charged_node_s),
-        slot.why_not.clone().unwrap_or_default(),
+        slot.why_not.as_ref().filter(|why| Some(*why) != said_above).cloned().unwrap_or_default(),
     ]
 }

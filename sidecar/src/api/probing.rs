@@ -180,7 +180,9 @@ fn limit(partition: &AskedPartition, asked: Option<Seconds>) -> Result<Seconds, 
     match asked.or(partition.default_limit).or(partition.longest_limit) {
         None => Err(wrong("limit_s", "a time limit is needed: the partition has none of its own".to_owned())),
         Some(limit) => match partition.longest_limit {
-            Some(longest) if limit > longest => Err(wrong("limit_s", format!("at most {}, the partition's longest time limit", longest.0))),
+            Some(longest) if limit > longest => {
+                Err(wrong("limit_s", format!("at most {}, the partition's longest time limit, in seconds", longest.0)))
+            }
             _ => Ok(limit),
         },
     }
@@ -236,7 +238,7 @@ fn in_words(conflict: SlotConflict) -> String {
     match conflict {
         SlotConflict::Nodes { free } => {
             let nodes = if free == 1 { "node is" } else { "nodes are" };
-            format!("{free} {nodes} free of running jobs, until their time limits, and of reservations for all of it")
+            format!("{free} {nodes} free: jobs may run until their time limits, and reservations are kept")
         }
         SlotConflict::Head => "the job at the head of the queue would start later for it".to_owned(),
     }

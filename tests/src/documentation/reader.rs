@@ -34,7 +34,7 @@ pub const SUBSTITUTIONS: [Substitution; 11] = [
     Substitution {
         shown: "curl -s http://127.0.0.1:9487/metrics",
         run: Some("metrics"),
-        because: "the systems that are tested have no curl; the shell reads the page",
+        because: "the port is another one, and the shell reads the page",
     },
     Substitution {
         shown: "systemctl reload queuecastd",
