@@ -50,10 +50,8 @@ fn an_ordinary_user_finds_a_slot_that_delays_nobody_and_slurmctld_reserves_it() 
     let policy = format!("{QUICK}[[firm]]\nahead = \"2d\"\nmost_nodes = 4\n");
     let cluster = Cluster::up(&Options::with_plugins(&policy));
     // Six of eight nodes for half an hour; behind them two jobs that need four each, and one more.
-    cluster.submit(&["-N6", "-t30", "--exclusive"], "sleep 1500").job();
-    for _ in 0..3 {
-        cluster.submit(&["-N4", "-t40", "--exclusive"], "sleep 600").job();
-    }
+    let _running = cluster.submit(&["-N6", "-t30", "--exclusive"], "sleep 1500").job();
+    let _waiting = [(); 3].map(|()| cluster.submit(&["-N4", "-t40", "--exclusive"], "sleep 600").job());
     let _daemon = cluster.start_queuecastd();
     cluster.snapshot_with("one with the waiting jobs", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 3));
     let answer = probed(&cluster, 3, "now,now+5hours");
