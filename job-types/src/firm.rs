@@ -1,5 +1,5 @@
-//! What the site allows those who ask for a firm slot, a real reservation of Slurm's inside a window
-//! that a user gives: one `[[firm]]` table of the configuration.
+//! What the site allows those who ask for a firm slot, a real reservation of Slurm's inside a
+//! window that a user gives: one `[[firm]]` table of the configuration.
 
 use crate::time::Seconds;
 use crate::window::FARTHEST_AHEAD;

@@ -63,8 +63,8 @@ impl Window {
         Err(WindowRefused { fault, nearest: self.nearest(fault, needs, now) })
     }
 
-    /// The window that is nearest to a refused one: it begins when that does, if it may, and ends no
-    /// earlier. One that has passed or is too far ahead is moved as it is.
+    /// The window that is nearest to a refused one: it begins when that does, if it may, and ends
+    /// no earlier. One that has passed or is too far ahead is moved as it is.
     fn nearest(self, fault: WindowFault, needs: &WindowNeeds, now: UnixTime) -> Option<NearestWindow> {
         let needed = needs.duration.max(needs.notice.unwrap_or(Seconds::ZERO)).max(Seconds::MINUTE);
         if needed > FARTHEST_AHEAD {

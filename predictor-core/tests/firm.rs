@@ -1,5 +1,5 @@
-//! Whatever a site writes into a `[[firm]]` table and a user asks for, the answer is one that helps:
-//! the nearest window of a refused request is one in which it is not refused.
+//! Whatever a site writes into a `[[firm]]` table and a user asks for, the answer is one that
+//! helps: the nearest window of a refused request is one in which it is not refused.
 
 #![allow(clippy::unwrap_used)]
 

@@ -2,8 +2,8 @@
 //! user gives.
 //!
 //! [`firm_window`] says of a request, before any slot is looked at, whether there may be one and in
-//! which part of its window. [`check_slot`] says it of each slot, by what that does to the jobs that
-//! wait. What stands already, and the slots with what they do, are found by whoever asks.
+//! which part of its window. [`check_slot`] says it of each slot, by what that does to the jobs
+//! that wait. What stands already, and the slots with what they do, are found by whoever asks.
 
 mod request;
 mod reserved;
