@@ -13,7 +13,6 @@ use crate::guard::Replayed;
 use crate::known::checkpoint::Reading;
 use crate::known::cluster::{Cluster, Ended};
 use crate::known::rule_load_report::RuleLoadReport;
-use crate::plan::Question;
 
 /// A message to the main thread.
 #[derive(Debug)]
@@ -62,8 +61,6 @@ pub(crate) struct Learnt {
 pub(crate) struct Planned {
     /// `None` where planning failed.
     pub(crate) plan: Option<QueuePlan>,
-    /// What was asked.
-    pub(crate) question: Arc<Question>,
     pub(crate) took: Duration,
 }
 

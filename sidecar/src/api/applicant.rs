@@ -8,7 +8,7 @@ use nix::unistd::{Uid, User};
 use predictor_core::decisions::limits::AssociationLimits;
 
 use super::Standing;
-use super::routes::Refused;
+use super::refused::Refused;
 
 /// The names of who asks; what has none is not named.
 #[derive(Debug, Default, PartialEq, Eq)]

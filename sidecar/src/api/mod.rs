@@ -13,6 +13,7 @@ mod applicant;
 mod callers;
 mod listener;
 mod probing;
+mod refused;
 mod routes;
 mod standing;
 #[cfg(test)]

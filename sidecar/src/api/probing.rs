@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 
 use super::applicant::Named;
 use super::callers::Probing;
-use super::routes::Refused;
+use super::refused::Refused;
 use super::{Latest, Standing};
 use crate::clock::now;
 use crate::plan::AskedPartition;

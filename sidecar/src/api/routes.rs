@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use daemon_api::{MOST_REQUEST_BYTES, PROBE, Probe, Refusal, SNAPSHOT, VERSION};
@@ -22,6 +22,7 @@ use tokio::time::timeout;
 use super::Latest;
 use super::callers::Callers;
 use super::probing::Prober;
+use super::refused::{Refused, json};
 
 /// How long the body of a request may take to arrive.
 const BODY_PATIENCE: Duration = Duration::from_secs(5);
@@ -42,34 +43,8 @@ pub(super) fn router(answering: Answering, user: UserId) -> Router {
     Router::new().route(PROBE, post(probe)).route(SNAPSHOT, get(snapshot)).fallback(not_known)
 }
 
-/// Why there is no answer, with its status.
-#[derive(Debug)]
-pub(super) struct Refused(pub(super) StatusCode, pub(super) Refusal);
-
-impl Refused {
-    /// The caller may ask again in a while, which is whole seconds and at least one.
-    pub(super) fn for_now(status: StatusCode, error: &str, after: Duration) -> Self {
-        let retry_after_s = Some(after.as_secs_f64().ceil().max(1.0) as u64);
-        Self(status, Refusal { retry_after_s, ..Refusal::because(error) })
-    }
-
-    fn into_response(self) -> Response {
-        let retry = self.1.retry_after_s.and_then(|seconds| HeaderValue::from_str(&seconds.to_string()).ok());
-        let mut response = json(self.0, &self.1);
-        if let Some(retry) = retry {
-            response.headers_mut().insert(RETRY_AFTER, retry);
-        }
-        response
-    }
-}
-
 fn answered<A: Serialize>(answer: Result<A, Refused>) -> Response {
     answer.map_or_else(Refused::into_response, |answer| json(StatusCode::OK, &answer))
-}
-
-fn json(status: StatusCode, body: &impl Serialize) -> Response {
-    let Ok(body) = serde_json::to_vec(body) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
-    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 async fn not_known(uri: Uri) -> Response {

@@ -22,7 +22,7 @@ impl Daemon {
         }
         let policies = &self.settings.configuration.policy;
         let question = publisher.question(|partition| policies.of(partition).others != Others::Ignore);
-        question.is_some_and(|question| self.planner.ask(Box::new(question)))
+        question.is_some_and(|question| self.planner.ask(question))
     }
 
     fn interval(&self) -> Duration {

@@ -232,12 +232,12 @@ impl Daemon {
 
     /// Takes the planner's answer into the next snapshot.
     fn planned(&mut self, planned: Planned) {
-        self.planner.answered();
+        let question = self.planner.answered();
         self.metrics.planned(planned.took);
         match planned.plan {
             Some(plan) => {
                 tracing::debug!(jobs = plan.pending_jobs, complete = plan.is_complete, took = ?planned.took, "planned");
-                self.publication.publisher.set_plan(plan, planned.question);
+                self.publication.publisher.set_plan(plan, question);
             }
             None => tracing::error!("the planner has panicked over this queue; the snapshot goes without a plan"),
         }

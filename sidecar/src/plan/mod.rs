@@ -32,16 +32,18 @@ pub(crate) const NAME: &str = "planner";
 
 /// The planner, as the main thread knows it.
 pub(crate) struct PlannerThread {
-    worker: Worker<Box<Question>>,
+    worker: Worker<Arc<Question>>,
+    /// The question that it owes an answer to.
+    asked: Option<Arc<Question>>,
     /// When slurmctld was read for the queue that the planner was asked about last.
     told: Option<UnixTime>,
 }
 
 impl PlannerThread {
     /// The main thread's end of a new channel, and the planner's.
-    pub(crate) fn new() -> (Self, Receiver<Box<Question>>) {
+    pub(crate) fn new() -> (Self, Receiver<Arc<Question>>) {
         let (worker, received) = Worker::new();
-        (Self { worker, told: None }, received)
+        (Self { worker, asked: None, told: None }, received)
     }
 
     /// Whether the planner can be asked about a queue that was read then: it has answered the
@@ -51,14 +53,18 @@ impl PlannerThread {
     }
 
     /// Asks the planner. Returns whether there will be an answer.
-    pub(crate) fn ask(&mut self, question: Box<Question>) -> bool {
+    pub(crate) fn ask(&mut self, question: Question) -> bool {
         self.told = Some(question.state.now);
-        self.worker.ask(question)
+        let question = Arc::new(question);
+        let is_asked = self.worker.ask(Arc::clone(&question));
+        self.asked = is_asked.then_some(question).or(self.asked.take());
+        is_asked
     }
 
-    /// Takes note that the planner has answered.
-    pub(crate) fn answered(&mut self) {
+    /// Takes note that the planner has answered. Returns what it was asked.
+    pub(crate) fn answered(&mut self) -> Option<Arc<Question>> {
         self.worker.answered();
+        self.asked.take()
     }
 
     /// Whether an answer is to come.
@@ -68,17 +74,16 @@ impl PlannerThread {
 }
 
 /// Plans and answers until the main thread has dropped its end.
-pub(crate) fn run(questions: &Receiver<Box<Question>>, sender: &Sender<Message>) {
+pub(crate) fn run(questions: &Receiver<Arc<Question>>, sender: &Sender<Message>) {
     let mut pricer = Pricer::default();
     for question in questions {
-        let question: Arc<Question> = question.into();
         let begin = Instant::now();
         // A panic costs this plan, not the daemon.
         let plan = catch_unwind(AssertUnwindSafe(|| {
             pricer.look(&question);
             answer::published(&question, &queue_plan::plan(&question.state), &pricer)
         }));
-        let planned = Planned { plan: plan.ok(), question: Arc::clone(&question), took: begin.elapsed() };
+        let planned = Planned { plan: plan.ok(), took: begin.elapsed() };
         if sender.send(Message::Planned(Box::new(planned))).is_err() {
             return;
         }

@@ -157,8 +157,8 @@ impl Publisher {
     }
 
     /// Replaces the plan of the queue, which answers this question.
-    pub(crate) fn set_plan(&mut self, plan: QueuePlan, question: Arc<Question>) {
-        (self.plan, self.planned) = (Some(plan), Some(question));
+    pub(crate) fn set_plan(&mut self, plan: QueuePlan, question: Option<Arc<Question>>) {
+        (self.plan, self.planned) = (Some(plan), question);
     }
 
     /// Fits what has changed, and puts a question to the planner; `None` where nothing is known of

@@ -61,7 +61,7 @@ fn a_plan_goes_with_the_queue_that_it_was_made_of_and_with_no_other() {
     let site = Site::new();
     let mut publisher = publisher();
     let plan = QueuePlan { at: UnixTime(NOW), is_complete: true, ..QueuePlan::default() };
-    publisher.set_plan(plan.clone(), Arc::default());
+    publisher.set_plan(plan.clone(), Some(Arc::default()));
     assert!(site.publish(&mut publisher, NOW).plan().is_none(), "nothing was read of the queue");
     publisher.set_cluster(Arc::new(cluster(&[], Vec::new())));
     assert!(site.publish(&mut publisher, NOW + 1).plan().is_some());
@@ -70,7 +70,7 @@ fn a_plan_goes_with_the_queue_that_it_was_made_of_and_with_no_other() {
     later.read_at = UnixTime(NOW + 30);
     publisher.set_cluster(Arc::new(later));
     assert!(site.publish(&mut publisher, NOW + 31).plan().is_none(), "the queue was read again since");
-    publisher.set_plan(QueuePlan { at: UnixTime(NOW + 30), ..plan }, Arc::default());
+    publisher.set_plan(QueuePlan { at: UnixTime(NOW + 30), ..plan }, Some(Arc::default()));
     assert!(site.publish(&mut publisher, NOW + 31).plan().is_some());
     let maximum_age = site.settings.configuration.snapshot.maximum_age_seconds;
     assert!(site.publish(&mut publisher, NOW + 31 + maximum_age).plan().is_none(), "the plan is too old");
@@ -109,7 +109,7 @@ fn a_clock_that_was_set_back_makes_it_forget_what_it_was_given() {
     let site = Site::new();
     let mut publisher = publisher();
     publisher.set_cluster(Arc::new(cluster(&[], Vec::new())));
-    publisher.set_plan(QueuePlan { at: UnixTime(NOW), ..QueuePlan::default() }, Arc::default());
+    publisher.set_plan(QueuePlan { at: UnixTime(NOW), ..QueuePlan::default() }, Some(Arc::default()));
     publisher.set_model(Arc::new(WaitModel { cpus: 20, ..WaitModel::default() }), UnixTime(NOW));
     assert_eq!(site.publish(&mut publisher, NOW).partitions().count(), 1);
     publisher.start_afresh();

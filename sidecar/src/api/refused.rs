@@ -1,0 +1,37 @@
+//! Why a request has no answer, and how answers are written.
+
+use std::time::Duration;
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use daemon_api::Refusal;
+use serde::Serialize;
+
+/// Why there is no answer, with its status.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) StatusCode, pub(super) Refusal);
+
+impl Refused {
+    /// The caller may ask again in a while, which is whole seconds and at least one.
+    pub(super) fn for_now(status: StatusCode, error: &str, after: Duration) -> Self {
+        let retry_after_s = Some(after.as_secs_f64().ceil().max(1.0) as u64);
+        Self(status, Refusal { retry_after_s, ..Refusal::because(error) })
+    }
+
+    /// The response.
+    pub(super) fn into_response(self) -> Response {
+        let retry = self.1.retry_after_s.and_then(|seconds| HeaderValue::from_str(&seconds.to_string()).ok());
+        let mut response = json(self.0, &self.1);
+        if let Some(retry) = retry {
+            response.headers_mut().insert(RETRY_AFTER, retry);
+        }
+        response
+    }
+}
+
+/// A body in JSON.
+pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    let Ok(body) = serde_json::to_vec(body) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
+    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
+}
