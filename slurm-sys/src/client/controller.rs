@@ -21,6 +21,7 @@ mod one_job;
 mod pending_reason;
 mod priorities;
 mod private_data;
+mod refusal;
 mod reservation;
 mod versions;
 
