@@ -5,15 +5,16 @@ use crate::client::controller::refusal::Refusal;
 use crate::client::error::ClientError;
 use thiserror::Error;
 
-/// Why a reservation was not made, changed or deleted; what was there stays as it was.
+/// Why a reservation was not made, changed or deleted; what was there stays as it was, but where it
+/// is said.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReservationError {
-    /// Too few nodes are free over all the time: jobs run on the others for longer than that by
-    /// their limits, other reservations have them, or they are not in use
-    /// (`ESLURM_NODES_BUSY`).
+    /// Too few nodes are free over all the time: jobs run on the others for longer by their limits
+    /// (`ESLURM_NODES_BUSY`), or they are down, drained or in other reservations.
     #[error("too few nodes are free at that time")]
     NodesBusy,
-    /// Another reservation has some of its nodes at that time (`ESLURM_RESERVATION_OVERLAP`).
+    /// Another reservation has some of its nodes, which are to stay the same, at that time
+    /// (`ESLURM_RESERVATION_OVERLAP`).
     #[error("another reservation has some of the nodes at that time")]
     Overlaps,
     /// There is none of this name, or not any more (`ESLURM_RESERVATION_INVALID`).
@@ -22,14 +23,24 @@ pub enum ReservationError {
     /// There is one of this name already (`ESLURM_RESERVATION_NAME_DUP`).
     #[error("there is a reservation of that name already")]
     NameTaken,
-    /// Jobs run in it (`ESLURM_RESERVATION_BUSY`).
-    #[error("jobs run in the reservation")]
+    /// Jobs wait for it or run in it (`ESLURM_RESERVATION_BUSY`).
+    #[error("jobs wait for the reservation or run in it")]
     InUse,
     /// It has begun, and its start can't be changed any more (`ESLURM_RSV_ALREADY_STARTED`).
     #[error("the reservation has begun")]
     Started,
-    /// Whoever asks is no operator of this cluster.
-    #[error("slurmctld lets only root, SlurmUser and operators make reservations: {reason} (Slurm error {code})")]
+    /// It was given too few new nodes, and then not all back that it had had: it is as it was with
+    /// so many nodes. Somebody else's reservation or job, of the moment between, has the others.
+    #[error("another reservation or job has taken some of the reservation's nodes: it has {nodes} now")]
+    Shrunk {
+        /// How many nodes it has.
+        nodes: u32,
+    },
+    /// Whoever asks is no operator of this cluster; or slurmctld knows no user of a name that it was
+    /// given, for which it has the same number (`ESLURM_USER_ID_MISSING`).
+    #[error(
+        "slurmctld lets only root, SlurmUser and operators make reservations, and for users that it knows: {reason} (Slurm error {code})"
+    )]
     Denied {
         /// Slurm's error number.
         code: i32,

@@ -1,13 +1,17 @@
 //! Making, changing and deleting reservations.
 //!
 //! slurmctld lets only operators do so (`_slurm_rpc_resv_create` and its neighbours in
-//! src/slurmctld/proc_req.c), and does all of a request or nothing (`create_resv` and `update_resv`
-//! of src/slurmctld/reservation.c). Of running jobs it goes by the ends of their time limits;
-//! waiting jobs do not count, and are put off.
+//! src/slurmctld/proc_req.c). It does all of a request or nothing (`create_resv` and `update_resv`
+//! of src/slurmctld/reservation.c), but for one thing: where too many nodes are down, drained or in
+//! other reservations, some releases (22.05) make do with fewer than they were asked for, and say so
+//! in their log only (`_pick_node_cnt`: "Reducing requested node count"). So what was chosen is read
+//! here, and undone where it is too little. Of running jobs slurmctld goes by the ends of their time
+//! limits; waiting jobs do not count, and are put off.
 
 use std::ffi::{CStr, CString, c_char};
 
 use super::error::ReservationError;
+use super::{Reservation, reservations};
 use crate::bindings;
 use crate::client::controller::{last_error, start};
 use crate::client::error::ClientError;
@@ -30,8 +34,11 @@ pub struct NewReservation {
     /// The names of the users who may use it. Where accounts are named as well, a user has to be
     /// one of these and in one of the accounts, and the time that is not used is charged to those
     /// associations; with users alone it is charged to all of their accounts (`_set_assoc_list`).
+    /// Of a name that slurmctld does not know it says [`Denied`](ReservationError::Denied), or in
+    /// 26.05 an unspecified error, which counts as [`Away`](ReservationError::Away).
     pub users: Vec<String>,
-    /// The names of the accounts that may use it.
+    /// The names of the accounts that may use it. Where associations are not enforced, some releases
+    /// take any.
     pub accounts: Vec<String>,
     /// The partition that its nodes are of; without a name the default one.
     pub partition: Option<String>,
@@ -59,18 +66,75 @@ pub struct ReservationUpdate {
     pub start: Option<UnixTime>,
     /// How long it lasts, in whole minutes: it is rounded up. Its end follows.
     pub duration: Option<Seconds>,
-    /// Whether slurmctld chooses as many nodes anew, by the new times. Otherwise the nodes stay, and
-    /// times at which they are not free are refused ([`NodesBusy`](ReservationError::NodesBusy),
+    /// How many nodes slurmctld chooses anew, by the new times. Without it the nodes stay, and times
+    /// at which they are not free are refused ([`NodesBusy`](ReservationError::NodesBusy),
     /// [`Overlaps`](ReservationError::Overlaps)) even if others are free.
-    pub choose_nodes: bool,
+    pub nodes: Option<u32>,
 }
 
-/// Makes a reservation, and returns its name.
+/// Makes a reservation of as many nodes as are asked for, and returns its name.
 ///
 /// # Errors
-/// [`ReservationError`]. After [`Away`](ReservationError::Away) it may be there: if so, one more
-/// attempt says [`NameTaken`](ReservationError::NameTaken).
+/// [`ReservationError`]; where other reservations have too many of the nodes that is
+/// [`NodesBusy`](ReservationError::NodesBusy) as well. After [`Away`](ReservationError::Away) it may
+/// be there, and with fewer nodes: one more attempt then says
+/// [`NameTaken`](ReservationError::NameTaken). After [`InUse`](ReservationError::InUse) it is there
+/// with fewer, because somebody's job has been sent to it already.
 pub fn create_reservation(new: &NewReservation) -> Result<String, ReservationError> {
+    let name = create(new)?;
+    if find(&name)?.is_some_and(|made| made.nodes >= new.nodes) {
+        return Ok(name);
+    }
+    delete_reservation(&name)?;
+    Err(ReservationError::NodesBusy)
+}
+
+/// Changes the reservation of this name. One that gets new nodes gets as many as are asked for, or
+/// stays as it is but for its nodes, which may then be others.
+///
+/// # Errors
+/// [`ReservationError`].
+pub fn update_reservation(name: &str, update: &ReservationUpdate) -> Result<(), ReservationError> {
+    let Some(wanted) = update.nodes else { return change(name, update) };
+    let before = find(name)?.ok_or(ReservationError::NotThere)?;
+    change(name, update)?;
+    let nodes = || find(name)?.map(|reservation| reservation.nodes).ok_or(ReservationError::NotThere);
+    if nodes()? >= wanted {
+        return Ok(());
+    }
+    let length = before.end.map(|end| Seconds(end - before.start));
+    let back = ReservationUpdate {
+        start: update.start.map(|_| UnixTime(before.start)),
+        duration: update.duration.and(length),
+        nodes: Some(before.nodes),
+    };
+    change(name, &back)?;
+    let nodes = nodes()?;
+    Err(if nodes >= before.nodes { ReservationError::NodesBusy } else { ReservationError::Shrunk { nodes } })
+}
+
+/// Deletes the reservation of this name.
+///
+/// # Errors
+/// [`ReservationError`]; [`InUse`](ReservationError::InUse) for as long as a job waits for it or
+/// runs in it.
+pub fn delete_reservation(name: &str) -> Result<(), ReservationError> {
+    let name = c_text(name)?;
+    start::initialise()?;
+    let mut message = bindings::reservation_name_msg_t { name: name.as_ptr().cast_mut() };
+    last_error::forget();
+    // SAFETY: a name of ours, which lives until the call has returned, and which libslurm only
+    // reads.
+    answered(unsafe { libslurm().slurm_delete_reservation(&raw mut message) }, "deletion of a reservation")
+}
+
+/// The reservation of this name, if it is there.
+fn find(name: &str) -> Result<Option<Reservation>, ClientError> {
+    Ok(reservations()?.into_iter().find(|reservation| reservation.name == name))
+}
+
+/// Makes a reservation with as many nodes as slurmctld likes, at most those asked for.
+fn create(new: &NewReservation) -> Result<String, ReservationError> {
     let mut description = Description::new(&new.name)?;
     description.text(&new.users.join(","), |message| &mut message.users)?;
     description.text(&new.accounts.join(","), |message| &mut message.accounts)?;
@@ -85,20 +149,11 @@ pub fn create_reservation(new: &NewReservation) -> Result<String, ReservationErr
         // 0 becomes five minutes when slurmctld is started anew.
         message.purge_comp_time = sentinel::written(purge_after.clamped_u32().max(1));
     }
-    let nodes = sentinel::written(new.nodes);
-    #[cfg(reservation_counts_are_lists)]
-    let mut nodes = [nodes, 0];
-    #[cfg(reservation_counts_are_lists)]
-    {
-        message.node_cnt = nodes.as_mut_ptr();
-    }
-    #[cfg(not(reservation_counts_are_lists))]
-    {
-        message.node_cnt = nodes;
-    }
+    let mut counts = [sentinel::written(new.nodes), 0];
+    set_nodes(message, &mut counts);
     last_error::forget();
-    // SAFETY: a description as libslurm initialised it. Its texts and the list of counts, which
-    // ends with 0, are ours; they live until the call has returned, and libslurm only reads them.
+    // SAFETY: a description as libslurm initialised it. Its texts and the counts, which end with 0,
+    // are ours; they live until the call has returned, and libslurm only reads them.
     let name = unsafe { libslurm().slurm_create_reservation(&raw mut *message) };
     // SAFETY: what the call has just returned, and nothing else has or frees.
     match unsafe { taken_over(name) } {
@@ -107,11 +162,8 @@ pub fn create_reservation(new: &NewReservation) -> Result<String, ReservationErr
     }
 }
 
-/// Changes the reservation of this name.
-///
-/// # Errors
-/// [`ReservationError`].
-pub fn update_reservation(name: &str, update: &ReservationUpdate) -> Result<(), ReservationError> {
+/// Changes the reservation of this name, with as many new nodes as slurmctld likes.
+fn change(name: &str, update: &ReservationUpdate) -> Result<(), ReservationError> {
     let mut description = Description::new(name)?;
     let message = &mut description.message;
     if let Some(start) = update.start {
@@ -120,29 +172,15 @@ pub fn update_reservation(name: &str, update: &ReservationUpdate) -> Result<(), 
     if let Some(duration) = update.duration {
         message.duration = value::minutes(duration);
     }
-    if update.choose_nodes {
-        // An empty list of nodes has slurmctld choose, and without a count as many as there were.
+    let mut counts = [sentinel::written(update.nodes.unwrap_or_default()), 0];
+    if update.nodes.is_some() {
+        // An empty list of nodes has slurmctld choose all of them.
         message.node_list = c"".as_ptr().cast_mut();
+        set_nodes(message, &mut counts);
     }
     last_error::forget();
-    // SAFETY: a description as libslurm initialised it. Its texts are ours; they live until the
-    // call has returned, and libslurm only reads them.
+    // SAFETY: as in `create`.
     answered(unsafe { libslurm().slurm_update_reservation(&raw mut *message) }, "change of a reservation")
-}
-
-/// Deletes the reservation of this name. Jobs that wait for it then wait as others do where it has
-/// `NO_HOLD_JOBS_AFTER_END`, and are held where it has not (`_foreach_clear_job_resv`).
-///
-/// # Errors
-/// [`ReservationError`]; [`InUse`](ReservationError::InUse) for as long as a job runs in it.
-pub fn delete_reservation(name: &str) -> Result<(), ReservationError> {
-    let name = c_text(name)?;
-    start::initialise()?;
-    let mut message = bindings::reservation_name_msg_t { name: name.as_ptr().cast_mut() };
-    last_error::forget();
-    // SAFETY: a name of ours, which lives until the call has returned, and which libslurm only
-    // reads.
-    answered(unsafe { libslurm().slurm_delete_reservation(&raw mut message) }, "deletion of a reservation")
 }
 
 /// What libslurm takes of a reservation, and the texts that it points to.
@@ -173,6 +211,19 @@ impl Description {
             self.texts.push(text);
         }
         Ok(())
+    }
+}
+
+/// Sets how many nodes a reservation has: by number, or in releases up to 23.02 by a list of numbers
+/// that ends with 0, and that has to live for as long as the description.
+fn set_nodes(message: &mut bindings::resv_desc_msg_t, counts: &mut [u32; 2]) {
+    #[cfg(reservation_counts_are_lists)]
+    {
+        message.node_cnt = counts.as_mut_ptr();
+    }
+    #[cfg(not(reservation_counts_are_lists))]
+    {
+        message.node_cnt = counts[0];
     }
 }
 
