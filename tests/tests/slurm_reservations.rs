@@ -25,8 +25,8 @@ const HOUR: i64 = 60 * MINUTE;
 /// The directory of the cluster, in the process that is about it.
 const DIRECTORY: &str = "CLUSTER_OF_THIS_PROCESS";
 
-/// Runs a test with a cluster of its own in a process of its own, which has the cluster's slurm.conf
-/// in its environment from the beginning: libslurm reads it once.
+/// Runs a test with a cluster of its own in a process of its own, which has the cluster's
+/// slurm.conf in its environment from the beginning: libslurm reads it once.
 fn with_cluster(name: &str, test: impl FnOnce(&Cluster)) {
     if let Some(directory) = std::env::var_os(DIRECTORY) {
         test(&Cluster::up(&Options::plain().kept_in(directory.as_ref())));
@@ -289,8 +289,8 @@ fn a_waiting_job_starts_in_the_reservation_that_it_is_attached_to_and_outside_on
         others.cancel();
         let _ = others.end(PATIENCE);
 
-        // A job that waits for a reservation does not take what is free until it is detached, and the
-        // reservation can't be deleted until then.
+        // A job that waits for a reservation does not take what is free until it is detached, and
+        // the reservation can't be deleted until then.
         create_reservation(&two_nodes("a b;c/../x", 2 * HOUR)).unwrap();
         let job = submit(USER, &["--hold"]);
         assert_eq!(attach(&job, "a b;c/../x"), Ok(()));

@@ -71,8 +71,8 @@ pub(super) fn limit_seconds(minutes: u32) -> Option<i64> {
     number(minutes).map(|minutes| i64::from(minutes) * 60)
 }
 
-/// A length of time as Slurm takes it, in minutes, rounded up, and at least one, as a reservation of
-/// none is one without end.
+/// A length of time as Slurm takes it, in minutes, rounded up, and at least one, as a reservation
+/// of none is one without end.
 pub(super) fn minutes(length: Seconds) -> u32 {
     sentinel::written(u32::try_from(length.minutes_rounded_up().max(1)).unwrap_or(u32::MAX))
 }

@@ -3,11 +3,12 @@
 //! What slurmctld makes of an update is in `_update_job` of src/slurmctld/job_mgr.c. Root and
 //! `SlurmUser` are operators, who may lengthen a time limit as well as shorten it; the limits of
 //! partitions, associations and qualities of service are not asked then, and a changed time limit
-//! exempts the job from those of accounting from then on (`limit_set.time`). The caller has to stay
-//! within them. The fields take effect one after the other: first the comment, then the reservation,
-//! then the time limit, then the begin, and where one is refused, those before it stay as changed;
-//! but whether the job may use the reservation is found before anything is changed. An update with a
-//! changed reservation, time limit or begin is told to slurmdbd at once, with the comment.
+//! exempts the job from those of accounting from then on (`limit_set.time`). The caller has to
+//! stay within them. The fields take effect one after the other: first the comment, then the
+//! reservation, then the time limit, then the begin, and where one is refused, those before it
+//! stay as changed; but whether the job may use the reservation is found before anything is
+//! changed. An update with a changed reservation, time limit or begin is told to slurmdbd at once,
+//! with the comment.
 
 use super::refusal::Refusal;
 use super::{ClientError, last_error, start};
@@ -39,11 +40,11 @@ pub struct JobUpdate {
     /// bits, as `nice` is. The priority follows at once (`set_job_prio` in `_update_job`), unless
     /// an operator has given the job a priority of its own.
     pub site_factor: Option<i64>,
-    /// The reservation that a job which waits or runs is to use, by its name, or an empty text where
-    /// it is to use none. A comma in it separates several. The job's own user must be among those
-    /// of the reservation and the account among its accounts, whoever asks (`validate_job_resv` in
-    /// src/slurmctld/reservation.c). A job that waits for a reservation waits only for that: it has
-    /// no time from which it is eligible, and no place in the queue.
+    /// The reservation that a job which waits or runs is to use, by its name, or an empty text
+    /// where it is to use none. A comma in it separates several. The job's own user must be among
+    /// those of the reservation and the account among its accounts, whoever asks
+    /// (`validate_job_resv` in src/slurmctld/reservation.c). A job that waits for a reservation
+    /// waits only for that: it has no time from which it is eligible, and no place in the queue.
     pub reservation: Option<String>,
     /// The user's comment, whole.
     pub comment: Option<String>,
@@ -125,8 +126,8 @@ pub fn update_job(job: JobId, update: &JobUpdate) -> Result<(), ChangeError> {
         description.admin_comment = comment.as_ptr().cast_mut();
     }
     last_error::forget();
-    // SAFETY: a job description as libslurm initialised it; its texts are ours, they live until the
-    // call has returned, and libslurm only reads them.
+    // SAFETY: a job description as libslurm initialised it; its texts are ours, they live until
+    // the call has returned, and libslurm only reads them.
     answered(unsafe { libslurm().slurm_update_job(&raw mut description) }, "change of a job")
 }
 

@@ -5,8 +5,8 @@ use crate::client::controller::refusal::Refusal;
 use crate::client::error::ClientError;
 use thiserror::Error;
 
-/// Why a reservation was not made, changed or deleted; what was there stays as it was, but where it
-/// is said.
+/// Why a reservation was not made, changed or deleted; what was there stays as it was, but where
+/// it is said.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReservationError {
     /// Too few nodes are free over all the time: jobs run on the others for longer by their limits
@@ -31,13 +31,13 @@ pub enum ReservationError {
     Started,
     /// It was given too few new nodes, and then not all back that it had had: it is as it was with
     /// so many nodes. Somebody else's reservation or job, of the moment between, has the others.
-    #[error("another reservation or job has taken some of the reservation's nodes: it has {nodes} now")]
+    #[error("another reservation or job has taken some of its nodes: it has {nodes} now")]
     Shrunk {
         /// How many nodes it has.
         nodes: u32,
     },
-    /// Whoever asks is no operator of this cluster; or slurmctld knows no user of a name that it was
-    /// given, for which it has the same number (`ESLURM_USER_ID_MISSING`).
+    /// Whoever asks is no operator of this cluster; or slurmctld knows no user of a name that it
+    /// was given, for which some releases have the same number (`ESLURM_USER_ID_MISSING`).
     #[error(
         "slurmctld lets only root, SlurmUser and operators make reservations, and for users that it knows: {reason} (Slurm error {code})"
     )]

@@ -2,11 +2,11 @@
 //!
 //! slurmctld lets only operators do so (`_slurm_rpc_resv_create` and its neighbours in
 //! src/slurmctld/proc_req.c). It does all of a request or nothing (`create_resv` and `update_resv`
-//! of src/slurmctld/reservation.c), but for one thing: where too many nodes are down, drained or in
-//! other reservations, some releases (22.05) make do with fewer than they were asked for, and say so
-//! in their log only (`_pick_node_cnt`: "Reducing requested node count"). So what was chosen is read
-//! here, and undone where it is too little. Of running jobs slurmctld goes by the ends of their time
-//! limits; waiting jobs do not count, and are put off.
+//! of src/slurmctld/reservation.c), but for one thing: where too many nodes are down, drained or
+//! in other reservations, some releases (22.05) make do with fewer than they were asked for, and
+//! say so in their log only (`_pick_node_cnt`: "Reducing requested node count"). So what was
+//! chosen is read here, and undone where it is too little. Of running jobs slurmctld goes by the
+//! ends of their time limits; waiting jobs do not count, and are put off.
 
 use std::ffi::{CStr, CString, c_char};
 
@@ -37,8 +37,8 @@ pub struct NewReservation {
     /// Of a name that slurmctld does not know it says [`Denied`](ReservationError::Denied), or in
     /// 26.05 an unspecified error, which counts as [`Away`](ReservationError::Away).
     pub users: Vec<String>,
-    /// The names of the accounts that may use it. Where associations are not enforced, some releases
-    /// take any.
+    /// The names of the accounts that may use it. Where associations are not enforced, some
+    /// releases take any.
     pub accounts: Vec<String>,
     /// The partition that its nodes are of; without a name the default one.
     pub partition: Option<String>,
@@ -48,8 +48,8 @@ pub struct NewReservation {
     /// (`PURGE_COMP`), at least one second; `None` leaves it until its end. slurmctld looks every
     /// half a minute, and leaves one alone for which a job waits.
     pub purge_after: Option<Seconds>,
-    /// Whether jobs that wait for it when it ends are let go (`NO_HOLD_JOBS_AFTER_END`) rather than
-    /// held.
+    /// Whether jobs that wait for it when it ends are let go (`NO_HOLD_JOBS_AFTER_END`) rather
+    /// than held.
     pub no_hold_jobs_after_end: bool,
     /// Whether nodes that can't be used any more are replaced (`REPLACE_DOWN`).
     pub replace_down: bool,
@@ -66,8 +66,8 @@ pub struct ReservationUpdate {
     pub start: Option<UnixTime>,
     /// How long it lasts, in whole minutes: it is rounded up. Its end follows.
     pub duration: Option<Seconds>,
-    /// How many nodes slurmctld chooses anew, by the new times. Without it the nodes stay, and times
-    /// at which they are not free are refused ([`NodesBusy`](ReservationError::NodesBusy),
+    /// How many nodes slurmctld chooses anew, by the new times. Without it the nodes stay, and
+    /// times at which they are not free are refused ([`NodesBusy`](ReservationError::NodesBusy),
     /// [`Overlaps`](ReservationError::Overlaps)) even if others are free.
     pub nodes: Option<u32>,
 }
@@ -76,10 +76,10 @@ pub struct ReservationUpdate {
 ///
 /// # Errors
 /// [`ReservationError`]; where other reservations have too many of the nodes that is
-/// [`NodesBusy`](ReservationError::NodesBusy) as well. After [`Away`](ReservationError::Away) it may
-/// be there, and with fewer nodes: one more attempt then says
-/// [`NameTaken`](ReservationError::NameTaken). After [`InUse`](ReservationError::InUse) it is there
-/// with fewer, because somebody's job has been sent to it already.
+/// [`NodesBusy`](ReservationError::NodesBusy) as well. After [`Away`](ReservationError::Away) it
+/// may be there, and with fewer nodes: one more attempt then says
+/// [`NameTaken`](ReservationError::NameTaken). After [`InUse`](ReservationError::InUse) it is
+/// there with fewer, because somebody's job has been sent to it already.
 pub fn create_reservation(new: &NewReservation) -> Result<String, ReservationError> {
     let name = create(new)?;
     if find(&name)?.is_some_and(|made| made.nodes >= new.nodes) {
@@ -152,8 +152,8 @@ fn create(new: &NewReservation) -> Result<String, ReservationError> {
     let mut counts = [sentinel::written(new.nodes), 0];
     set_nodes(message, &mut counts);
     last_error::forget();
-    // SAFETY: a description as libslurm initialised it. Its texts and the counts, which end with 0,
-    // are ours; they live until the call has returned, and libslurm only reads them.
+    // SAFETY: a description as libslurm initialised it. Its texts and the counts, which end with
+    // 0, are ours; they live until the call has returned, and libslurm only reads them.
     let name = unsafe { libslurm().slurm_create_reservation(&raw mut *message) };
     // SAFETY: what the call has just returned, and nothing else has or frees.
     match unsafe { taken_over(name) } {
@@ -193,7 +193,8 @@ impl Description {
     /// One in which nothing is set but the name.
     fn new(name: &str) -> Result<Self, ClientError> {
         start::initialise()?;
-        // SAFETY: numbers and pointers, for which zero is a value; libslurm fills it in right away.
+        // SAFETY: numbers and pointers, for which zero is a value; libslurm fills it in right
+        // away.
         let mut message: bindings::resv_desc_msg_t = unsafe { std::mem::zeroed() };
         // SAFETY: a description of our own, and libslurm is initialised.
         unsafe { libslurm().slurm_init_resv_desc_msg(&raw mut message) };
@@ -214,8 +215,8 @@ impl Description {
     }
 }
 
-/// Sets how many nodes a reservation has: by number, or in releases up to 23.02 by a list of numbers
-/// that ends with 0, and that has to live for as long as the description.
+/// Sets how many nodes a reservation has: by number, or in releases up to 23.02 by a list of
+/// numbers that ends with 0, and that has to live for as long as the description.
 fn set_nodes(message: &mut bindings::resv_desc_msg_t, counts: &mut [u32; 2]) {
     #[cfg(reservation_counts_are_lists)]
     {
