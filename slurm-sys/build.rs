@@ -20,14 +20,16 @@ const KNOWN: ((u32, u32), (u32, u32)) = ((22, 5), (26, 5));
 const LIBSLURM: &[&str] = &[
     "slurm_bit_set_count",
     "slurm_free_((ctl_)?conf|assoc_mgr_info_msg|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
+    "slurm_(create|delete|update)_reservation",
     "slurm_init",
-    "slurm_init_job_desc_msg",
+    "slurm_init_(job|resv)_desc_msg",
     "slurm_kill_job2",
     "slurm_list_(append|count|create|destroy|iterator_create|iterator_destroy|next)",
     "slurm_load_(assoc_mgr_info|ctl_conf|job|jobs|node|partitions|reservations)",
     "slurm_ping",
     "slurm_strerror",
     "slurm_update_job",
+    "slurm_xfree",
     "slurmdb_(accounts|associations|users)_(add|get)",
     "slurmdb_archive_load",
     "slurmdb_(clusters|jobs|qos)_get",
@@ -81,6 +83,7 @@ fn main() {
     functions.write_to_file(out.join("libslurm.rs")).expect("OUT_DIR is writable");
 
     let header = fs::read_to_string(include.join("slurm/slurm.h")).unwrap_or_default();
+    tell_reservations(&found, &header);
     // 26.05 has given it another name.
     println!("cargo::rustc-check-cfg=cfg(slurm_free_conf)");
     if header.contains("slurm_free_conf(") {
@@ -108,6 +111,32 @@ fn main() {
     // program that loads them.
     println!("cargo::rustc-env=BUILD_TARGET={}", env::var("TARGET").unwrap_or_default());
     println!("cargo::metadata=library={}", library.display());
+}
+
+/// Decides what differs between releases in descriptions of reservations and in what makes them.
+fn tell_reservations(found: &str, header: &str) {
+    let description = header.split_once("struct resv_desc_msg {").map_or("", |(_, rest)| rest);
+    let description = description.split_once("} resv_desc_msg_t").map_or("", |(fields, _)| fields);
+    // Up to 23.02 the count of nodes is an array of counts.
+    println!("cargo::rustc-check-cfg=cfg(reservation_counts_are_lists)");
+    if description.contains("uint32_t *node_cnt;") {
+        println!("cargo::rustc-cfg=reservation_counts_are_lists");
+    }
+    // From 23.02 on there is a comment, both in a description and in what is shown.
+    println!("cargo::rustc-check-cfg=cfg(reservation_has_comment)");
+    if description.contains("char *comment;") {
+        println!("cargo::rustc-cfg=reservation_has_comment");
+    }
+    // How the name is freed that a new reservation comes back with, only the comment above the
+    // function tells: its type stayed as it was when 26.05 changed from strdup to xstrdup.
+    let about = header.split_once("extern char *slurm_create_reservation(").map_or("", |(before, _)| before);
+    let about = about.rsplit_once("/*").map_or("", |(_, comment)| comment);
+    println!("cargo::rustc-check-cfg=cfg(reservation_name_is_xfreed)");
+    match (about.contains("must xfree"), about.contains("must free")) {
+        (true, false) => println!("cargo::rustc-cfg=reservation_name_is_xfreed"),
+        (false, true) => {}
+        _ => fail(&format!("{found} does not say how the name is freed that slurm_create_reservation returns")),
+    }
 }
 
 /// The numbers of slurm/slurm_errno.h by their names, as a list in the order of the names.

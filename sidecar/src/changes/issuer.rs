@@ -192,7 +192,7 @@ impl Issuer {
                 self.metrics.change(ChangeOutcome::Overtaken);
                 true
             }
-            Err(error @ ChangeError::Refused { .. }) => {
+            Err(error @ (ChangeError::Refused { .. } | ChangeError::NoReservation)) => {
                 self.note_up();
                 self.leave_alone(change, true);
                 self.metrics.change(ChangeOutcome::Failed);

@@ -83,6 +83,7 @@ mod tests {
             end: until.map(|until| NOW.0 + until),
             cpus,
             node_ranges: vec![nodes],
+            ..Reservation::default()
         }
     }
 

@@ -128,6 +128,7 @@ fn a_reservation_keeps_its_nodes_for_those_that_wait_for_it() {
         end: Some(NOW + 10_000),
         cpus: Some(8),
         node_ranges: vec![(0, 0), (2, 2)],
+        ..Reservation::default()
     };
     let jobs = [
         job(1, JobState::Pending, 2),

@@ -1,4 +1,5 @@
-//! The queue, the nodes and the partitions as slurmctld has them now, and changes of its jobs.
+//! The queue, the nodes, the partitions and the reservations as slurmctld has them now, and changes
+//! of its jobs and reservations.
 
 use job_types::number::{JobId, UserId};
 use job_types::promise::ReservedRun;
@@ -21,6 +22,7 @@ mod one_job;
 mod pending_reason;
 mod priorities;
 mod private_data;
+mod refusal;
 mod reservation;
 mod versions;
 
@@ -32,7 +34,10 @@ pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use priorities::{Priorities, priorities};
 pub use private_data::private_data;
-pub use reservation::{Reservation, reservations};
+pub use reservation::{
+    NewReservation, Reservation, ReservationError, ReservationFlag, ReservationFlags, ReservationUpdate, create_reservation,
+    delete_reservation, reservations, update_reservation,
+};
 pub use versions::{NodeVersion, node_versions, version};
 
 /// Asks slurmctld to show also what is hidden from users.

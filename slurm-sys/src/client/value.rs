@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char};
 
+use crate::sentinel;
 pub(crate) use crate::sentinel::{moment, number};
+use job_types::time::Seconds;
 
 /// Text from C: `None` for null and for the empty string, which Slurm uses alike.
 ///
@@ -69,6 +71,12 @@ pub(super) fn limit_seconds(minutes: u32) -> Option<i64> {
     number(minutes).map(|minutes| i64::from(minutes) * 60)
 }
 
+/// A length of time as Slurm takes it, in minutes, rounded up, and at least one, as a reservation
+/// of none is one without end.
+pub(super) fn minutes(length: Seconds) -> u32 {
+    sentinel::written(u32::try_from(length.minutes_rounded_up().max(1)).unwrap_or(u32::MAX))
+}
+
 /// How many tasks an array expression names: `0-9`, `1,3,5-9`, `0-31:4`, each perhaps with a limit
 /// of running tasks `%2` behind it.
 ///
@@ -96,4 +104,16 @@ pub fn array_task_count(expression: &str) -> Option<u32> {
         };
         sum.checked_add(count)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bindings;
+
+    #[test]
+    fn lengths_are_rounded_up_to_minutes_and_are_never_unset_or_unlimited() {
+        assert_eq!([0, 1, 60, 61].map(|seconds| minutes(Seconds(seconds))), [1, 1, 1, 2]);
+        assert_eq!(minutes(Seconds(i64::MAX)), bindings::NO_VAL - 1);
+    }
 }

@@ -3,17 +3,19 @@
 //! What slurmctld makes of an update is in `_update_job` of src/slurmctld/job_mgr.c. Root and
 //! `SlurmUser` are operators, who may lengthen a time limit as well as shorten it; the limits of
 //! partitions, associations and qualities of service are not asked then, and a changed time limit
-//! exempts the job from those of accounting from then on (`limit_set.time`). The caller has to stay
-//! within them. The fields take effect one after the other: first the comment, then the time limit,
-//! then the begin, and where one is refused, those before it stay as changed. An update with a
-//! changed time limit or begin is told to slurmdbd at once, with the comment.
+//! exempts the job from those of accounting from then on (`limit_set.time`). The caller has to
+//! stay within them. The fields take effect one after the other: first the comment, then the
+//! reservation, then the time limit, then the begin, and where one is refused, those before it
+//! stay as changed; but whether the job may use the reservation is found before anything is
+//! changed. An update with a changed reservation, time limit or begin is told to slurmdbd at once,
+//! with the comment.
 
-use std::ffi::CString;
-
-use super::last_error;
-use super::{ClientError, start};
+use super::refusal::Refusal;
+use super::{ClientError, last_error, start};
 use crate::bindings;
 use crate::client::library::libslurm;
+use crate::client::list::c_text;
+use crate::client::value;
 use crate::sentinel;
 use job_types::number::JobId;
 use job_types::time::{Seconds, UnixTime};
@@ -38,6 +40,12 @@ pub struct JobUpdate {
     /// bits, as `nice` is. The priority follows at once (`set_job_prio` in `_update_job`), unless
     /// an operator has given the job a priority of its own.
     pub site_factor: Option<i64>,
+    /// The reservation that a job which waits or runs is to use, by its name, or an empty text
+    /// where it is to use none. A comma in it separates several. The job's own user must be among
+    /// those of the reservation and the account among its accounts, whoever asks
+    /// (`validate_job_resv` in src/slurmctld/reservation.c). A job that waits for a reservation
+    /// waits only for that: it has no time from which it is eligible, and no place in the queue.
+    pub reservation: Option<String>,
     /// The user's comment, whole.
     pub comment: Option<String>,
     /// The administrator's comment, whole.
@@ -53,6 +61,9 @@ pub enum ChangeError {
     /// The job has started, and its begin can't be changed any more.
     #[error("the job has started")]
     Started,
+    /// The reservation that the job is to use is not there, or not any more.
+    #[error("there is no such reservation")]
+    NoReservation,
     /// Whoever asks is no operator of this cluster.
     #[error("slurmctld lets only root, SlurmUser and operators change others' jobs: {reason} (Slurm error {code})")]
     Denied {
@@ -82,6 +93,7 @@ pub enum ChangeError {
 pub fn update_job(job: JobId, update: &JobUpdate) -> Result<(), ChangeError> {
     let admin_comment = update.admin_comment.as_deref().map(c_text).transpose()?;
     let comment = update.comment.as_deref().map(c_text).transpose()?;
+    let reservation = update.reservation.as_deref().map(c_text).transpose()?;
     start::initialise()?;
     // SAFETY: numbers and pointers, for which zero is a value; libslurm fills it in right away.
     let mut description: bindings::job_desc_msg_t = unsafe { std::mem::zeroed() };
@@ -93,16 +105,19 @@ pub fn update_job(job: JobId, update: &JobUpdate) -> Result<(), ChangeError> {
         description.begin_time = begin.0.max(1);
     }
     if let Some(limit) = update.limit {
-        description.time_limit = minutes(limit);
+        description.time_limit = value::minutes(limit);
     }
     if let Some(shortest) = update.shortest_limit {
-        description.time_min = minutes(shortest);
+        description.time_min = value::minutes(shortest);
     }
     if let Some(deadline) = update.deadline {
         description.deadline = deadline.0.max(1);
     }
     if let Some(site_factor) = update.site_factor {
         description.site_factor = sentinel::nice_offset(site_factor);
+    }
+    if let Some(reservation) = &reservation {
+        description.reservation = reservation.as_ptr().cast_mut();
     }
     if let Some(comment) = &comment {
         description.comment = comment.as_ptr().cast_mut();
@@ -111,8 +126,8 @@ pub fn update_job(job: JobId, update: &JobUpdate) -> Result<(), ChangeError> {
         description.admin_comment = comment.as_ptr().cast_mut();
     }
     last_error::forget();
-    // SAFETY: a job description as libslurm initialised it; the comments live until the call has
-    // returned, and libslurm only reads them.
+    // SAFETY: a job description as libslurm initialised it; its texts are ours, they live until
+    // the call has returned, and libslurm only reads them.
     answered(unsafe { libslurm().slurm_update_job(&raw mut description) }, "change of a job")
 }
 
@@ -145,14 +160,6 @@ fn set_job(description: &mut bindings::job_desc_msg_t, job: JobId) {
     }
 }
 
-fn minutes(limit: Seconds) -> u32 {
-    sentinel::written(u32::try_from(limit.minutes_rounded_up().max(1)).unwrap_or(u32::MAX))
-}
-
-fn c_text(text: &str) -> Result<CString, ClientError> {
-    CString::new(text).map_err(|_error| ClientError::Text { text: text.to_owned() })
-}
-
 /// What libslurm's return code and the thread's last error say of a change.
 fn answered(status: i32, what: &'static str) -> Result<(), ChangeError> {
     if status == 0 {
@@ -162,19 +169,17 @@ fn answered(status: i32, what: &'static str) -> Result<(), ChangeError> {
     Err(failure(what, code, reason))
 }
 
-/// The kind of a failure, by Slurm's number (slurm/slurm_errno.h). slurmctld's own answers are
-/// numbered from 2000 on; the numbers below, the system's, and those of the protocol and of
-/// authentication above say that there was no answer of its.
+/// The kind of a failure, by Slurm's number (slurm/slurm_errno.h).
 fn failure(what: &'static str, code: i32, reason: String) -> ChangeError {
     match u32::try_from(code).unwrap_or(0) {
         bindings::ESLURM_INVALID_JOB_ID | bindings::ESLURM_ALREADY_DONE | bindings::ESLURM_JOB_FINISHED => ChangeError::Ended,
         bindings::ESLURM_JOB_NOT_PENDING => ChangeError::Started,
-        bindings::ESLURM_ACCESS_DENIED | bindings::ESLURM_USER_ID_MISSING => ChangeError::Denied { code, reason },
-        bindings::ESLURM_IN_STANDBY_MODE | bindings::ESLURM_IN_STANDBY_USE_BACKUP => {
-            ChangeError::Away(ClientError::Controller { what, code, reason })
-        }
-        2_000..=2_999 => ChangeError::Refused { code, reason },
-        _ => ChangeError::Away(ClientError::Controller { what, code, reason }),
+        bindings::ESLURM_RESERVATION_INVALID => ChangeError::NoReservation,
+        _ => match Refusal::of(what, code, reason) {
+            Refusal::Denied { code, reason } => ChangeError::Denied { code, reason },
+            Refusal::Refused { code, reason } => ChangeError::Refused { code, reason },
+            Refusal::Away(error) => ChangeError::Away(error),
+        },
     }
 }
 
@@ -190,17 +195,9 @@ mod tests {
     fn a_refusal_is_told_from_no_answer_by_slurms_number() {
         assert_eq!(kind(bindings::ESLURM_INVALID_JOB_ID), ChangeError::Ended);
         assert_eq!(kind(bindings::ESLURM_JOB_NOT_PENDING), ChangeError::Started);
+        assert_eq!(kind(bindings::ESLURM_RESERVATION_INVALID), ChangeError::NoReservation);
         assert!(matches!(kind(bindings::ESLURM_USER_ID_MISSING), ChangeError::Denied { .. }));
         assert!(matches!(kind(bindings::ESLURM_INVALID_TIME_LIMIT), ChangeError::Refused { .. }));
         assert!(matches!(kind(bindings::SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR), ChangeError::Away(_)));
-        assert!(matches!(kind(bindings::ESLURM_IN_STANDBY_MODE), ChangeError::Away(_)));
-        assert!(matches!(failure("change of a job", libc::ECONNREFUSED, String::new()), ChangeError::Away(_)));
-        assert!(matches!(failure("change of a job", -1, String::new()), ChangeError::Away(_)));
-    }
-
-    #[test]
-    fn limits_are_rounded_up_to_minutes_and_are_never_unset_or_unlimited() {
-        assert_eq!([0, 1, 60, 61].map(|seconds| minutes(Seconds(seconds))), [1, 1, 1, 2]);
-        assert_eq!(minutes(Seconds(i64::MAX)), bindings::NO_VAL - 1);
     }
 }
