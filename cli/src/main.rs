@@ -43,8 +43,8 @@ use research::{evaluate, simulate};
 /// Forecasts of a Slurm queue, and what is made of them.
 ///
 /// Exit status: 0 done; 1 the answer is no (refused, or a check failed); 2 wrong usage or
-/// unreadable input; 3 there is no snapshot that can be read, or queuecastd does not answer; 4 slurmctld does not answer; 5
-/// slurmdbd does not answer.
+/// unreadable input; 3 there is no snapshot that can be read, or queuecastd does not answer; 4
+/// slurmctld does not answer; 5 slurmdbd does not answer.
 #[derive(Debug, Parser)]
 #[command(name = "queuecast", version, max_term_width = 110, after_long_help = EXAMPLES)]
 struct CommandLine {
