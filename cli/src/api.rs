@@ -89,7 +89,11 @@ fn ask(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(away)?;
     runtime.block_on(async {
         let asked = async {
-            let stream = UnixStream::connect(socket).await.map_err(away)?;
+            let stream = UnixStream::connect(socket).await.map_err(|error| match error.kind() {
+                // More callers wait than the system keeps.
+                io::ErrorKind::WouldBlock => NotAnswered::Busy(Refusal::because("too many ask at once")),
+                _ => away(error),
+            })?;
             let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| broken(&error))?;
             let connection = tokio::spawn(connection);
             let request = Request::builder().method(method).uri(path).header(HOST, "queuecastd").header(CONTENT_TYPE, "application/json");

@@ -14,7 +14,7 @@ use daemon_api::{Answer, Preferred, Probe, Refusal};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
 use job_types::window::Window;
-use predictor_core::decisions::Submission;
+use predictor_core::decisions::{Placement, StartBlocker, Submission};
 use serde::Serialize;
 use slurm_conf::{moment, window};
 
@@ -30,15 +30,16 @@ use crate::installation::InstallationArguments;
 /// For each of up to twenty slots of the window a reservation is put into the present plan of the
 /// queue, and all jobs that wait are planned beside it (Röblitz and Rzadca 2006). The best slot is
 /// the one with which they end soonest. Jobs that run are taken to need their nodes until their
-/// time limits, as slurmctld takes them, and the job at the head of the queue is not delayed.
+/// time limits, as slurmctld takes them, and the job at the head of the queue is not delayed beyond
+/// the start that time limits give it.
 /// Whether the site lets you have a slot is said beside each ([[firm]] of queuecast.toml).
 ///
 /// Describe the job as to sbatch: by the script, whose #SBATCH lines are read, by options, which
 /// win over them, or by both. Nothing is submitted and nothing is reserved. Whose jobs would be
 /// delayed is not told to anybody.
 ///
-/// queuecastd answers, on the host where it runs. Exit status: 0 if there is a slot; 1 if there is
-/// none; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
+/// queuecastd answers, on the host where it runs. Exit status: 0 if there is a slot that is to be had,
+/// allowed or not; 1 if there is none; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, infer_long_args = true)]
 pub(crate) struct Arguments {
@@ -114,6 +115,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         "latest" => Preferred::Latest,
         time => Preferred::Nearest(moment::parse(time, now.0, &zone).context("--prefer").map_err(Failure::Input)?),
     };
+    if arguments.job.is_of_another_user() {
+        return Err(Failure::Input(anyhow::anyhow!("--user: slots are told to those who ask, by their own accounts; leave it out")));
+    }
     let mut described = arguments.job.clone();
     let not_read = described.take_standard_input().context("standard input").map_err(Failure::Input)?;
     let job = described.job(&[], &AskedArguments::default(), now).map_err(Failure::Input)?;
@@ -172,6 +176,21 @@ fn by_option(error: NotAnswered) -> anyhow::Error {
 /// Refuses what no slot can be reserved for.
 fn only_one_job(submission: &Submission<'_>) -> anyhow::Result<()> {
     anyhow::ensure!(!submission.is_array, "--array: a slot is for one job");
+    if let Some(blocker) = submission.obstacle {
+        anyhow::bail!(
+            "a slot is for a job that waits for nothing else; leave out {}",
+            match blocker {
+                StartBlocker::Dependency => "--dependency",
+                StartBlocker::Held => "--hold",
+                StartBlocker::Reservation => "--reservation",
+            }
+        );
+    }
+    // Memory is on all nodes; of the rest the plan knows nothing.
+    if let Some(placement) = submission.placement.filter(|placement| *placement != Placement::Memory) {
+        anyhow::bail!("{placement}, which the plan does not know: a slot would be of any nodes");
+    }
+    anyhow::ensure!(submission.asked.reserve_at.is_none(), "--reserve-at: the window says when the job may begin; leave it out");
     anyhow::ensure!(submission.begin.is_none(), "--begin: the window says when the job may begin; leave it out");
     anyhow::ensure!(submission.deadline.is_none(), "--deadline: the window says when the job has to have ended; leave it out");
     anyhow::ensure!(submission.partitions().count() <= 1, "--partition: a slot is in one partition; name one");

@@ -155,8 +155,18 @@ pub struct AssociationLimits {
     pub is_default: bool,
     /// Number of the quality of service of jobs that name none.
     pub default_qos: Option<QosId>,
+    /// Numbers of the qualities of service that its jobs may use; none is named where all may be.
+    pub allowed_qos: Vec<QosId>,
     /// The association's caps.
     pub limits: JobLimits,
+}
+
+impl AssociationLimits {
+    /// Whether jobs of the association may use a quality of service.
+    #[must_use]
+    pub fn may_use(&self, qos: QosId) -> bool {
+        self.allowed_qos.is_empty() || self.allowed_qos.contains(&qos)
+    }
 }
 
 /// All limits that accounting knows.

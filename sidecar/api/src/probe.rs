@@ -64,7 +64,8 @@ pub struct Answer {
     pub ordinary_start: Option<OrdinaryStart>,
     /// The slots, in the order of time.
     pub slots: Vec<Slot>,
-    /// The place of the best of those that are to be had and allowed.
+    /// The place of the best of those that are allowed, or where none is, of those that are to be
+    /// had; see [`Slot::allowed`].
     pub best: Option<usize>,
     /// What else is to be known.
     pub notes: Vec<String>,

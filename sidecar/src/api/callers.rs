@@ -16,6 +16,9 @@ pub(super) const MOST_PROBES: usize = 10;
 /// The time that [`MOST_PROBES`] is about.
 pub(super) const PROBES_WITHIN: Duration = Duration::from_secs(60);
 
+/// How many users are given their snapshot at once: each has a copy of it.
+pub(super) const MOST_SNAPSHOTS: usize = 8;
+
 /// The callers with something under way, or with probes of the last minute. Copies are of one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Callers(Arc<Mutex<HashMap<UserId, Caller>>>);
@@ -25,6 +28,7 @@ pub(super) struct Callers(Arc<Mutex<HashMap<UserId, Caller>>>);
 struct Caller {
     connections: usize,
     is_probing: bool,
+    takes_snapshot: bool,
     /// When probes were begun, in order, at most [`MOST_PROBES`].
     probes: VecDeque<Instant>,
 }
@@ -36,6 +40,10 @@ pub(super) struct Connection(UserId, Callers);
 /// A probe of a caller, who may begin another one once it is dropped.
 #[derive(Debug)]
 pub(super) struct Probing(UserId, Callers);
+
+/// A snapshot that is on its way to a caller, who is given no other one until it is dropped.
+#[derive(Debug)]
+pub(super) struct TakingSnapshot(UserId, Callers);
 
 impl Callers {
     /// A place for a connection of a user; `None` where there is none.
@@ -52,6 +60,16 @@ impl Callers {
         Some(Connection(user, self.clone()))
     }
 
+    /// Lets a user take the snapshot; `None` while it is on its way already, or to too many others.
+    pub(super) fn take_snapshot(&self, user: UserId) -> Option<TakingSnapshot> {
+        let mut callers = self.0.lock();
+        if callers.values().filter(|caller| caller.takes_snapshot).count() >= MOST_SNAPSHOTS {
+            return None;
+        }
+        let caller = callers.entry(user).or_default();
+        (!std::mem::replace(&mut caller.takes_snapshot, true)).then(|| TakingSnapshot(user, self.clone()))
+    }
+
     /// Lets a user begin a probe.
     ///
     /// # Errors
@@ -64,7 +82,7 @@ impl Callers {
                 caller.probes.pop_front();
             }
         }
-        callers.retain(|_, caller| caller.connections > 0 || caller.is_probing || !caller.probes.is_empty());
+        callers.retain(|_, caller| caller.connections > 0 || caller.is_probing || caller.takes_snapshot || !caller.probes.is_empty());
         let caller = callers.entry(user).or_default();
         if caller.is_probing {
             return Err(Duration::from_secs(1));
@@ -84,6 +102,14 @@ impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(caller) = self.1.0.lock().get_mut(&self.0) {
             caller.connections = caller.connections.saturating_sub(1);
+        }
+    }
+}
+
+impl Drop for TakingSnapshot {
+    fn drop(&mut self) {
+        if let Some(caller) = self.1.0.lock().get_mut(&self.0) {
+            caller.takes_snapshot = false;
         }
     }
 }
@@ -126,6 +152,17 @@ mod tests {
         assert_eq!(callers.probe(UserId(1), at(20)).unwrap_err(), Duration::from_secs(40));
         assert!(callers.probe(UserId(1), at(60)).is_ok(), "the first is a minute ago");
         assert_eq!(callers.probe(UserId(1), at(61)).unwrap_err(), Duration::from_secs(9));
+    }
+
+    #[test]
+    fn a_snapshot_is_on_its_way_to_a_user_once_and_to_few_at_a_time() {
+        let callers = Callers::default();
+        let first = callers.take_snapshot(UserId(1)).unwrap();
+        assert!(callers.take_snapshot(UserId(1)).is_none());
+        let others: Vec<_> = (10..50).filter_map(|user| callers.take_snapshot(UserId(user))).collect();
+        assert_eq!(others.len(), MOST_SNAPSHOTS - 1);
+        drop(first);
+        assert!(callers.take_snapshot(UserId(1)).is_some());
     }
 
     #[test]

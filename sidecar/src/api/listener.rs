@@ -1,32 +1,38 @@
 //! The connections of the API.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use daemon_api::MOST_REQUEST_BYTES;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use job_types::number::UserId;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::time::{sleep, timeout};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep, timeout};
 
-use super::routes::{Answering, router};
+use super::routes::{Answering, no_room, router};
 
-/// How long the head of a request may take.
-const HEAD_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a request may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(5);
 /// How long a connection may last, with its request and its answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long nobody is let in after the system has refused a connection, for want of descriptors
 /// for one.
 const REST: Duration = Duration::from_millis(200);
-/// What a caller is told who has too many connections, or whom all others leave no room.
-const NO_ROOM: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
-    {\"error\":\"too many connections are open\",\"retry_after_s\":1}";
+/// How many callers at once are told that there is no room for them; further ones are told nothing.
+const MOST_TURNED_AWAY: usize = 16;
+/// How long telling them may take.
+const TURNING_AWAY: Duration = Duration::from_secs(1);
 
 /// Answers for as long as the process lives.
 pub(super) async fn serve(listener: UnixListener, answering: Answering) {
+    let turned_away = Arc::new(Semaphore::new(MOST_TURNED_AWAY));
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => take(stream, &answering),
+            Ok((stream, _)) => take(stream, &answering, &turned_away),
             Err(error) => {
                 tracing::debug!(%error, "a connection of the API is not taken");
                 sleep(REST).await;
@@ -36,21 +42,27 @@ pub(super) async fn serve(listener: UnixListener, answering: Answering) {
 }
 
 /// Serves a connection in a task of its own, if there is room for it.
-fn take(stream: UnixStream, answering: &Answering) {
+fn take(stream: UnixStream, answering: &Answering, turned_away: &Arc<Semaphore>) {
     let Ok(user) = stream.peer_cred().map(|caller| UserId(caller.uid())) else { return };
-    let Some(place) = answering.callers.connect(user) else {
-        // Whoever does not read that at once is told nothing.
-        let _ = stream.try_write(NO_ROOM);
-        return;
-    };
+    if let Some(place) = answering.callers.connect(answering.counted_as(user)) {
+        let arrived_by = Instant::now() + ARRIVAL;
+        answer(stream, router(answering.clone(), user, arrived_by), PATIENCE, place);
+    } else if let Ok(place) = Arc::clone(turned_away).try_acquire_owned() {
+        answer(stream, Router::new().fallback(no_room), TURNING_AWAY, place);
+    }
+}
+
+/// Serves a connection in a task that holds its place until it is answered.
+fn answer(stream: UnixStream, router: Router, patience: Duration, place: impl Send + 'static) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_PATIENCE)
+        .header_read_timeout(ARRIVAL)
+        .max_buf_size(MOST_REQUEST_BYTES)
         .keep_alive(false)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router(answering.clone(), user)));
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     // Whoever is slow or hangs up misses the answer, and nothing else.
     tokio::spawn(async move {
-        let _ = timeout(PATIENCE, connection).await;
+        let _ = timeout(patience, connection).await;
         drop(place);
     });
 }

@@ -60,8 +60,12 @@ impl Api {
             tokio::net::UnixListener::from_std(listener)?
         };
         let (standing, snapshot) = (Latest::default(), Latest::default());
-        let answering =
-            Answering { snapshot: Arc::clone(&snapshot), prober: Prober::start(Arc::clone(&standing))?, callers: Callers::default() };
+        let answering = Answering {
+            snapshot: Arc::clone(&snapshot),
+            standing: Arc::clone(&standing),
+            prober: Prober::start(Arc::clone(&standing))?,
+            callers: Callers::default(),
+        };
         let body = move || runtime.block_on(listener::serve(listener, answering));
         std::thread::Builder::new().name("api".to_owned()).spawn(body)?;
         Ok(Self { standing, snapshot })

@@ -12,7 +12,7 @@ use job_types::firm::first_that_holds;
 use job_types::number::{JobId, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
-use job_types::window::{FARTHEST_AHEAD, Window, WindowNeeds};
+use job_types::window::{FARTHEST_AHEAD, Window, WindowFault, WindowNeeds};
 use predictor_core::decisions::firm::{FirmRefusal, FirmRequest, FirmStanding, RatedSlot, check_slot, firm_window};
 use queue_plan::placement::in_queue::{Found, NodesWanted, SlotConflict, SlotInQueue, best, probe};
 use queue_plan::placement::{Preference, Probing as Slots, WhatIf};
@@ -86,10 +86,15 @@ fn failed() -> Refused {
 }
 
 fn answer_all(waiting: &Receiver<Waiting>, standing: &Latest<Standing>) {
-    // Of the calling thread, as Linux has it. Where it can't be changed, probes are as urgent as
-    // all else.
-    let _ = setpriority_process(None, LOWEST_PRIORITY);
+    // Of the calling thread, as Linux has it.
+    if let Err(error) = setpriority_process(None, LOWEST_PRIORITY) {
+        tracing::warn!(%error, "probes are as urgent as all else: their priority can't be lowered");
+    }
     for Waiting { user, wanted, since, under_way, answer } in waiting {
+        if answer.is_closed() {
+            // The caller has hung up.
+            continue;
+        }
         let outcome = if since.elapsed() > PATIENCE {
             Err(too_many())
         } else {
@@ -110,7 +115,7 @@ fn answer_all(waiting: &Receiver<Waiting>, standing: &Latest<Standing>) {
 fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: UnixTime) -> Result<Answer, Refused> {
     let no_plan =
         || Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, "there is no plan of the queue at the moment", Duration::from_secs(30));
-    let standing = standing.ok_or_else(no_plan)?;
+    let standing = standing.filter(|standing| !standing.is_outdated(now)).ok_or_else(no_plan)?;
     let state = &standing.question.state;
     let (place, partition) = partition(&standing.question.partitions, wanted.partition.as_deref())?;
     let limit = limit(partition, wanted.limit())?;
@@ -120,7 +125,10 @@ fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: 
     }
     let window = Window { earliest: wanted.earliest(), latest: wanted.latest() };
     let needs = WindowNeeds { duration: limit, notice: None, ahead: FARTHEST_AHEAD };
-    let mut window = window.open(&needs, now).map_err(|refused| wrong("latest", refused.to_string()))?;
+    let mut window = window.open(&needs, now).map_err(|refused| {
+        let key = if matches!(refused.fault, WindowFault::TooFar { .. }) { "earliest" } else { "latest" };
+        wrong(key, refused.to_string())
+    })?;
     let applicant = Named::of(user, &wanted, standing)?;
     let policy = first_that_holds(&standing.policies, &applicant.on(&partition.name));
     let request = FirmRequest { nodes: wanted.nodes, duration: limit, window, notice: None };
@@ -143,7 +151,13 @@ fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: 
     for (slot, _) in slots.iter_mut().zip(&answered).filter(|(_, answered)| !answered.allowed) {
         slot.availability = 0.0;
     }
-    let notes = ordinary_start.err().map(|obstacle| format!("when the job would start that waits as any other is not known: {obstacle}"));
+    let mut notes = Vec::new();
+    if let Err(obstacle) = ordinary_start {
+        notes.push(format!("when the job would start that waits as any other is not known: {obstacle}"));
+    }
+    if standing.question.has_recurring_reservations {
+        notes.push("of reservations that recur the next occurrence alone is known: slots behind it may not be to be had".to_owned());
+    }
     (wanted.partition, wanted.limit_s) = (Some(partition.name.to_string()), Some(limit.0));
     (wanted.account, wanted.qos) = (applicant.account, applicant.qos);
     Ok(Answer {
@@ -157,7 +171,7 @@ fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: 
         }),
         best: best(&slots, asked.preference).or(best_of_all),
         slots: answered,
-        notes: notes.into_iter().collect(),
+        notes,
     })
 }
 
@@ -168,11 +182,13 @@ fn wrong(key: &str, allowed: String) -> Refused {
 /// The partition of that name, or the default one, with its place.
 fn partition<'a>(partitions: &'a [AskedPartition], name: Option<&str>) -> Result<(u16, &'a AskedPartition), Refused> {
     let is_named = |partition: &AskedPartition| name.map_or(partition.is_default, |name| &*partition.name == name);
-    let found = (0u16..).zip(partitions).find(|(_, partition)| is_named(partition));
-    found.ok_or_else(|| {
+    let (place, found) = (0u16..).zip(partitions).find(|(_, partition)| is_named(partition)).ok_or_else(|| {
         let names: Vec<&str> = partitions.iter().map(|partition| &*partition.name).take(MOST_NAMES).collect();
-        wrong("partition", format!("one of {}", names.join(", ")))
-    })
+        let more = partitions.len().saturating_sub(MOST_NAMES);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        wrong("partition", format!("one of {}{more}", names.join(", ")))
+    })?;
+    if found.is_up { Ok((place, found)) } else { Err(wrong("partition", format!("one that starts jobs, which {} does not", found.name))) }
 }
 
 /// The time limit that holds for a job in a partition.
@@ -181,7 +197,7 @@ fn limit(partition: &AskedPartition, asked: Option<Seconds>) -> Result<Seconds, 
         None => Err(wrong("limit_s", "a time limit is needed: the partition has none of its own".to_owned())),
         Some(limit) => match partition.longest_limit {
             Some(longest) if limit > longest => {
-                Err(wrong("limit_s", format!("at most {}, the partition's longest time limit, in seconds", longest.0)))
+                Err(wrong("limit_s", format!("at most {} s ({longest}), the partition's longest time limit", longest.0)))
             }
             _ => Ok(limit),
         },

@@ -31,13 +31,18 @@ fn served() -> Served {
     Served { _directory: directory, path, api }
 }
 
-/// A cluster as it is now, with a job that runs and one that waits for all of its nodes.
+/// A cluster as it is now, with a job that runs and one that waits for four of its nodes; everybody
+/// may have any slot.
 fn standing() -> Standing {
+    standing_under(vec![FirmPolicy::default()])
+}
+
+fn standing_under(policies: Vec<FirmPolicy>) -> Standing {
     let jobs = [running(1, 0, 2, 600), job(2, JobState::Pending, 4)];
     let mut cluster = cluster(&jobs, Vec::new());
     cluster.read_at = UnixTime(now());
     let question = Question::new(&cluster, &PartitionIndices::new(), true, |_, _, _, _| None, &[]);
-    Standing { generation: 7, question: Arc::new(question), accounting: Arc::default(), policies: vec![FirmPolicy::default()] }
+    Standing::new(7, Arc::new(question), Arc::default(), policies, Seconds(600))
 }
 
 fn probe() -> Probe {
@@ -101,7 +106,7 @@ fn a_probe_is_answered_from_the_plan_that_stands() {
 fn what_the_policy_does_not_allow_is_told_with_its_reason() {
     let served = served();
     let answered = |policies: Vec<FirmPolicy>| -> Answer {
-        served.api.set_standing(Some(Standing { policies, ..standing() }));
+        served.api.set_standing(Some(standing_under(policies)));
         serde_json::from_str(&served.probed(&probe()).1).unwrap()
     };
     let ahead = FirmPolicy { ahead: Seconds(3_600), ..FirmPolicy::default() };
@@ -193,7 +198,7 @@ fn idle_connections_of_a_user_are_bounded_and_let_go() {
 #[test]
 fn a_user_whose_jobs_are_private_is_given_the_snapshot_with_them() {
     let served = served();
-    let get = b"GET /v1/snapshot HTTP/1.1\r\nhost: x\r\n\r\n";
+    let get: &[u8] = b"GET /v1/snapshot HTTP/1.1\r\nhost: x\r\n\r\n";
     assert!(served.sent(get).starts_with("HTTP/1.1 404"));
     let snapshot = MadeUpSite::new(SITE_NOW).partition(batch(enforcing())).learnt(&large_model(SITE_NOW, 2_000)).bytes();
     served.api.set_snapshot(Some(snapshot));

@@ -10,7 +10,7 @@ use predictor_core::forecasts::deadline_history::DeadlineHistory;
 use predictor_core::forecasts::forecast::RunTimeForecast;
 use predictor_core::forecasts::queue_plan::PlanObstacle;
 use queue_plan::{LONGEST, Node, Partition, PendingJob, Reservation, Resources, RunTimes, RunningJob, State};
-use slurm_sys::client::controller::{PendingReason, Sharing};
+use slurm_sys::client::controller::{PendingReason, ReservationFlag, Sharing};
 
 use super::arrived::{Arrived, arrived};
 use super::promised::{Deadlines, Promised, as_ranges};
@@ -25,6 +25,8 @@ pub(crate) struct Question {
     pub(crate) users: Vec<UserId>,
     /// The partitions, in the state's order.
     pub(crate) partitions: Vec<AskedPartition>,
+    /// Whether some reservation recurs, of which the next occurrence alone is planned.
+    pub(crate) has_recurring_reservations: bool,
     /// The index of each partition in the snapshot, in the state's order; `None` where it has none.
     pub(crate) partition_indices: Vec<Option<PartitionIndex>>,
     /// The pending jobs that were admitted by their probability.
@@ -49,6 +51,8 @@ pub(crate) struct AskedPartition {
     pub(crate) nodes: u32,
     /// The most nodes of one job; `None` where there is no such limit.
     pub(crate) most_nodes: Option<u32>,
+    /// Whether it starts jobs.
+    pub(crate) is_up: bool,
 }
 
 impl Question {
@@ -77,6 +81,7 @@ impl Question {
                 ..State::default()
             },
             partitions: cluster.partitions.iter().map(asked_partition).collect(),
+            has_recurring_reservations: reservations.iter().any(|reservation| reservation.flags.has(ReservationFlag::Recurring)),
             users: Vec::new(),
             promised: Vec::new(),
             arrived: Vec::new(),
@@ -218,6 +223,7 @@ fn asked_partition(partition: &slurm_sys::client::controller::Partition) -> Aske
         longest_limit: partition.max_time_seconds.map(Seconds),
         nodes: partition.total_nodes,
         most_nodes: partition.max_nodes,
+        is_up: partition.is_up,
     }
 }
 

@@ -240,12 +240,10 @@ impl Publisher {
         let length = bytes.len();
         if let Some(api) = &self.api {
             let question = self.planned.as_ref().filter(|_| has_plan);
-            api.set_standing(question.map(|question| Standing {
-                generation: origin.generation,
-                question: Arc::clone(question),
-                accounting: Arc::clone(&origin.limits),
-                policies: settings.configuration.firm.clone(),
-            }));
+            let policies = settings.configuration.firm.clone();
+            let accounting = Arc::clone(&origin.limits);
+            let standing = |question| Standing::new(origin.generation, question, accounting, policies, origin.maximum_age);
+            api.set_standing(question.map(Arc::clone).map(standing));
             api.set_snapshot(directory.privacy().hides_jobs().then(|| bytes.clone()));
         }
         let writing = started.elapsed();

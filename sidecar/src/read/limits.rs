@@ -77,6 +77,7 @@ fn association(record: &AssociationRecord, by_id: &HashMap<u32, &AssociationReco
         partition: record.partition.clone(),
         is_default: record.is_default,
         default_qos,
+        allowed_qos: record.allowed_qos.clone(),
         limits: JobLimits {
             job: caps(record.max_wall_seconds, record.max_resources, record.max_resources_per_node, &[record.max_resource_minutes]),
             group: group.fold(Caps::default(), Caps::and),
