@@ -79,6 +79,7 @@ fn some_limits() -> AccountingLimits {
             partition: Some("batch".into()),
             is_default: true,
             default_qos: Some(QosId(1)),
+            allowed_qos: Vec::new(),
             limits,
         }],
     }

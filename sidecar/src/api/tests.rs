@@ -10,6 +10,7 @@ use job_types::firm::FirmPolicy;
 use job_types::time::{Seconds, UnixTime};
 use made_up_site::{MadeUpSite, NOW as SITE_NOW, batch, enforcing, large_model};
 use slurm_sys::client::JobState;
+use slurm_sys::client::controller::QueuedJob;
 
 use super::callers::{MOST_CONNECTIONS_OF_A_USER, MOST_PROBES};
 use super::*;
@@ -31,14 +32,16 @@ fn served() -> Served {
     Served { _directory: directory, path, api }
 }
 
-/// A cluster as it is now, with a job that runs and one that waits for four of its nodes; everybody
+/// A cluster as it is now, with a job that runs and one that waits for all of its nodes; everybody
 /// may have any slot.
 fn standing() -> Standing {
     standing_under(vec![FirmPolicy::default()])
 }
 
 fn standing_under(policies: Vec<FirmPolicy>) -> Standing {
-    let jobs = [running(1, 0, 2, 600), job(2, JobState::Pending, 4)];
+    let waits = QueuedJob { eligible: Some(now() - 100), ..job(2, JobState::Pending, 4) };
+    let runs = QueuedJob { started: Some(now() - 600), ..running(1, 0, 2, 600) };
+    let jobs = [runs, waits];
     let mut cluster = cluster(&jobs, Vec::new());
     cluster.read_at = UnixTime(now());
     let question = Question::new(&cluster, &PartitionIndices::new(), true, |_, _, _, _| None, &[]);
