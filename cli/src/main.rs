@@ -1,5 +1,5 @@
-//! queuecast: status, predict, probe, reserve, reservations, queue, explain, report, doctor, assess,
-//! evaluate, simulate, filter, import-swf, export-swf.
+//! queuecast: status, predict, probe, reserve, reservations, queue, explain, report, doctor,
+//! assess, evaluate, simulate, filter, import-swf, export-swf.
 
 mod api;
 mod asked;

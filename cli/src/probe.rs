@@ -38,8 +38,9 @@ use crate::installation::InstallationArguments;
 /// win over them, or by both. Nothing is submitted and nothing is reserved. Whose jobs would be
 /// delayed is not told to anybody.
 ///
-/// queuecastd answers, on the host where it runs. Exit status: 0 if there is a slot that is to be had,
-/// allowed or not; 1 if there is none; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
+/// queuecastd answers, on the host where it runs. Exit status: 0 if there is a slot that is to be
+/// had, allowed or not; 1 if there is none; 2 for wrong usage; 3 without a snapshot, or where
+/// queuecastd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, infer_long_args = true)]
 pub(crate) struct Arguments {

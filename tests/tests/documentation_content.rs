@@ -291,6 +291,7 @@ fn unexplained(literals: &[Literal]) {
         "no reason given",
         "known are ....... to .......",
         "cargo sets OUT_DIR",
+        "extern char *slurm_create_reservation(",
         "OUT_DIR is writable",
         "serde passes a reference",
         "a box would allocate where the submit filter reads what a user gave",
