@@ -93,7 +93,8 @@ async fn probe(answering: &Answering, user: UserId, request: Request, arrived_by
     answering.prober.ask(user, wanted, probing).await
 }
 
-/// Gives the caller's place for a snapshot back once all of it is sent, or nobody takes it any more.
+/// Gives the caller's place for a snapshot back once all of it is sent, or nobody takes it any
+/// more.
 async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refused> {
     let nothing = || {
         Refused(
