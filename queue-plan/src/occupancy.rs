@@ -47,9 +47,9 @@ impl<'s> Occupancy<'s> {
         Self::prepared(Arc::new(setting), self.assumption, &self.placeholders)
     }
 
-    /// The reservations that stand.
-    pub(crate) fn reservations(&self) -> &[Reservation] {
-        &self.setting.reservations
+    /// Returns the occupancy with one reservation more, prepared anew.
+    pub(crate) fn with_reservation(&self, reservation: Reservation) -> Self {
+        self.with_reservations(self.setting.reservations.iter().cloned().chain([reservation]).collect())
     }
 
     /// Returns the occupancy with one placeholder more.

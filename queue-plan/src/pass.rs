@@ -145,6 +145,19 @@ impl<'s> Pass<'s> {
         setting.order.binary_search(&setting.rank(index, job)).ok()
     }
 
+    /// What the tasks take of the job at a position of the order, in the order of their starts: of
+    /// an array all that are placed, of another job one, and none where nothing was found.
+    pub(crate) fn tasks_at(&self, position: usize) -> &[Taken] {
+        let placed = |position: usize| self.marks.get(position).map(|mark| mark.placed);
+        let tasks = placed(position).zip(placed(position + 1)).and_then(|(from, to)| self.placing.placed.get(from..to));
+        tasks.unwrap_or_default()
+    }
+
+    /// What all tasks take, job after job in the order of the queue.
+    pub(crate) fn tasks(&self) -> &[Taken] {
+        &self.placing.placed
+    }
+
     /// As it was when so many jobs of the order had been placed. What they take is taken again, or
     /// what the others take is given back, whichever is less.
     pub(crate) fn placing_from(&self, position: usize) -> Placing {

@@ -60,8 +60,8 @@ pub(crate) struct Schedule {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) start: UnixTime,
-    end: UnixTime,
-    resources: Resources,
+    pub(crate) end: UnixTime,
+    pub(crate) resources: Resources,
     room: Room,
 }
 

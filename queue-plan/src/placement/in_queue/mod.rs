@@ -7,13 +7,16 @@
 //!
 //! A slot conflicts with jobs that run and with other reservations where too few nodes of the
 //! partition are free of them, until their time limits, for all of it; and with the head of the
-//! queue where that one would start later for it, by time limits (the lock of section 2). Then its
-//! availability is 0.
+//! queue where that one would start beyond the start that time limits give it (the lock of
+//! section 2). Then its availability is 0. By expected run times the head may start later all the
+//! same, and then counts among those that are delayed.
 //!
-//! Of an array whose tasks wait the first stands for all.
+//! Of an array each waiting task counts that a pass places (at most
+//! [`MOST_TASKS`](crate::MOST_TASKS)).
 
 mod effect;
 mod free_nodes;
+mod head;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +24,7 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::forecasts::queue_plan::{ExpectedStart, PlanObstacle};
 
 use self::free_nodes::FreeNodes;
+use self::head::{Head, alone_with_head};
 use super::preference::Preference;
 use super::probing::Probing;
 use super::ranking::Rated;
@@ -75,7 +79,8 @@ pub enum SlotConflict {
         /// How many nodes of the partition are free for the whole slot.
         free: u32,
     },
-    /// With the job at the head of the queue, which would start later.
+    /// With the job at the head of the queue, which would start beyond the start that time limits
+    /// give it.
     Head,
 }
 
@@ -95,8 +100,9 @@ pub struct Found {
 #[must_use]
 pub fn probe(state: &State, wanted: &NodesWanted, probing: Probing, ranking: WhatIf) -> Found {
     let expected = Occupancy::of(state, Assumption::Expected);
+    let limit = expected.under(Assumption::Limit);
     let mut original = Pass::from(&expected);
-    let ordinary_start = ordinary_start(&expected, &mut original, &wanted.job);
+    let ordinary_start = ordinary_start(&limit, &mut original, &wanted.job);
     let request = wanted.request(state.now);
     let mut slots = probing.slots(&request, state.now);
     let as_job = ordinary_start.ok().map(|start| Slot::of(start.expected, wanted.duration));
@@ -104,8 +110,8 @@ pub fn probe(state: &State, wanted: &NodesWanted, probing: Probing, ranking: Wha
     slots.extend(as_job);
     slots.sort_unstable();
     let free = FreeNodes::of(state, wanted.partition);
-    let head = Head::of(state, &original, wanted.partition);
-    let head = head.as_ref().map(|head| (head, Occupancy::of(&head.alone, Assumption::Limit)));
+    let alone = alone_with_head(&limit, wanted.partition);
+    let head = alone.as_ref().and_then(Head::of);
     let plan = |slot: &Slot| {
         let nodes = free.during(*slot);
         let found = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
@@ -114,10 +120,10 @@ pub fn probe(state: &State, wanted: &NodesWanted, probing: Probing, ranking: Wha
             return Err(SlotConflict::Nodes { free: found });
         }
         let reservation = Reservation { start: slot.start, end: slot.end, nodes, keeps: None };
-        if head.as_ref().is_some_and(|(head, stands)| head.is_delayed(stands, &reservation)) {
+        if head.as_ref().is_some_and(|head| head.is_delayed(&reservation)) {
             return Err(SlotConflict::Head);
         }
-        let with = Pass::from(&with(&expected, reservation));
+        let with = Pass::from(&expected.with_reservation(reservation));
         Ok((effect::outcome(state, &with), Harm::of(state, wanted.partition, &original, &with, slot.start)))
     };
     let planned: Vec<_> = slots.iter().map(|slot| (*slot, plan(slot))).collect();
@@ -159,44 +165,7 @@ pub fn best(slots: &[SlotInQueue], preference: Preference) -> Option<usize> {
 }
 
 /// When a job would start behind all that wait, under the three assumptions of run times.
-fn ordinary_start(expected: &Occupancy<'_>, original: &mut Pass<'_>, job: &PendingJob) -> Result<ExpectedStart, PlanObstacle> {
-    let under = |assumption| Pass::from(&expected.under(assumption)).start_behind_all(job);
+fn ordinary_start(limit: &Occupancy<'_>, original: &mut Pass<'_>, job: &PendingJob) -> Result<ExpectedStart, PlanObstacle> {
+    let under = |assumption| Pass::from(&limit.under(assumption)).start_behind_all(job);
     Ok(expected_start([under(Assumption::Optimistic)?, original.start_behind_all(job)?, under(Assumption::Limit)?]))
-}
-
-/// What stands, and one reservation more.
-fn with<'s>(occupancy: &Occupancy<'s>, reservation: Reservation) -> Occupancy<'s> {
-    let reservations = occupancy.reservations().iter().cloned().chain([reservation]);
-    occupancy.with_reservations(reservations.collect())
-}
-
-/// The job at the head of the queue for the nodes of a partition, alone with all that stands.
-struct Head {
-    alone: State,
-    start: UnixTime,
-}
-
-impl Head {
-    /// The first job in the order of the queue that waits for nodes of a partition, or of another
-    /// one that has some of the same nodes, and has a start; `None` where there is none.
-    fn of(state: &State, original: &Pass<'_>, partition: u16) -> Option<Self> {
-        let nodes = |place: u16| state.partitions.get(usize::from(place)).map_or(&[][..], |partition| &partition.nodes);
-        let own: std::collections::BTreeSet<u32> = nodes(partition).iter().copied().collect();
-        let shares: Vec<bool> = (0u16..)
-            .zip(&state.partitions)
-            .map(|(place, other)| place == partition || other.nodes.iter().any(|node| own.contains(node)))
-            .collect();
-        let waits_here = |job: &PendingJob| job.partitions.iter().any(|place| shares.get(usize::from(*place)).copied().unwrap_or(false));
-        let known = original.starts.iter().filter(|(_, start)| start.is_ok()).filter_map(|(index, _)| state.pending.get(*index));
-        let head = known.into_iter().find(|job| job.reservation.is_none() && waits_here(job))?.clone();
-        let alone = State { pending: vec![PendingJob { tasks: 1, ..head }], ..State { pending: Vec::new(), ..state.clone() } };
-        let start = Pass::of_state(&alone, Assumption::Limit).starts.first()?.1.ok()?;
-        Some(Self { alone, start })
-    }
-
-    /// Whether it would start later by a reservation. `stands` is its own state without one.
-    fn is_delayed(&self, stands: &Occupancy<'_>, reservation: &Reservation) -> bool {
-        let with = Pass::from(&with(stands, reservation.clone()));
-        with.starts.first().is_none_or(|(_, start)| start.is_err() || start.is_ok_and(|start| start > self.start))
-    }
 }

@@ -108,7 +108,7 @@ fn reservations_and_nodes_that_are_away_are_not_reserved_again() {
 }
 
 #[test]
-fn the_head_of_the_queue_is_not_delayed() {
+fn the_head_of_the_queue_is_not_kept_beyond_the_start_that_time_limits_give_it() {
     let mut state = cluster();
     state.running = vec![running(0..1, run_times(100, 100))];
     // All four nodes from 100 to 300 s.
@@ -119,6 +119,88 @@ fn the_head_of_the_queue_is_not_delayed() {
     // The one from now to 100 s ends when the head begins.
     assert_eq!(conflicts, [None, Some(SlotConflict::Head), Some(SlotConflict::Head), None, None]);
     assert_eq!(found.best, Some(0));
+}
+
+#[test]
+fn a_job_that_is_not_eligible_yet_is_not_the_head() {
+    let mut state = cluster();
+    state.running = vec![running(0..1, run_times(100, 100))];
+    // The first has all nodes from 300 to 500 s, and the second, the head, before that.
+    let later = PendingJob { eligible: after(300), ..job(1, 4, run_times(200, 200)) };
+    state.pending = vec![later, job(2, 4, run_times(200, 200))];
+    let found = probed(&state, &two_nodes(500));
+    let conflicts: Vec<_> = found.slots.iter().map(|slot| slot.conflict).collect();
+    assert_eq!(starts(&found), [0, 100, 200, 300, 400]);
+    assert_eq!(conflicts, [None, Some(SlotConflict::Head), Some(SlotConflict::Head), None, None]);
+}
+
+#[test]
+fn a_job_that_starts_now_is_not_the_head_and_stands_before_it() {
+    let mut state = cluster();
+    // The first has two nodes until 100 s, and the second, the head, all four from then to 300 s.
+    state.pending = vec![job(1, 2, run_times(100, 100)), job(2, 4, run_times(200, 200))];
+    let found = probed(&state, &two_nodes(500));
+    let conflicts: Vec<_> = found.slots.iter().map(|slot| slot.conflict).collect();
+    assert_eq!(starts(&found), [0, 100, 200, 300, 400]);
+    assert_eq!(conflicts, [None, Some(SlotConflict::Head), Some(SlotConflict::Head), None, None]);
+}
+
+#[test]
+fn the_head_is_the_first_task_of_an_array_that_does_not_start_now() {
+    let mut state = cluster();
+    // One after the other on all nodes, the second from 100 to 200 s.
+    state.pending = vec![PendingJob { tasks: 3, ..job(1, 4, run_times(100, 100)) }];
+    let found = probed(&state, &two_nodes(300));
+    let conflicts: Vec<_> = found.slots.iter().map(|slot| slot.conflict).collect();
+    assert_eq!(starts(&found), [0, 100, 200]);
+    assert_eq!(conflicts, [Some(SlotConflict::Head), Some(SlotConflict::Head), None]);
+}
+
+#[test]
+fn more_jobs_that_start_now_than_are_kept_leave_the_head_last() {
+    let mut state = cluster();
+    state.partitions[0].nodes = (0..2_004).collect();
+    state.nodes = vec![Node { offers: Size { nodes: 1, cpus: 4 }.into(), takes_jobs: true }; 2_004];
+    let array = |id, tasks| PendingJob { tasks, ..job(id, 1, run_times(100, 100)) };
+    state.pending = vec![array(1, 600), array(2, 600), array(3, 700), job(4, 2_004, run_times(100, 100))];
+    let limit = Occupancy::of(&state, Assumption::Limit);
+    let alone = alone_with_head(&limit, 0).unwrap();
+    let kept: Vec<_> = alone.pending.iter().map(|job| (job.id.0, job.tasks)).collect();
+    assert_eq!(kept, [(1, 600), (2, 400), (4, 1)]);
+    let delays = |start| {
+        let reservation = Reservation { start: after(start), end: after(start + 100), nodes: vec![0], keeps: None };
+        Head::of(&alone).unwrap().is_delayed(&reservation)
+    };
+    assert_eq!([0, 100, 200].map(delays), [false, true, false]);
+}
+
+#[test]
+fn each_task_of_an_array_is_delayed_and_the_array_counts_once() {
+    let mut state = cluster();
+    // Its tasks take all nodes from now, 100, 200 and 300 s on.
+    state.pending = vec![PendingJob { tasks: 4, ..job(1, 4, run_times(100, 100)) }];
+    let found = probed(&state, &NodesWanted { earliest_start: after(200), ..two_nodes(300) });
+    assert_eq!(starts(&found), [200]);
+    let harm = Harm { delayed_jobs: 1, total_delay: Seconds(200), most_delay: Seconds(100), idle_node_seconds: 0 };
+    assert_eq!(found.slots[0].harm, Some(harm));
+    // Plans ORG and JOB: ends at 100, 200, 300 and 400 s, together 1,000. Plan RSV: the last two at
+    // 400 and 500 s, together 1,200.
+    let expected = 0.5 * 400.0 / 500.0 + 0.5 * 1_000.0 / 1_200.0;
+    assert!((found.slots[0].availability - expected).abs() < 1e-12, "{}", found.slots[0].availability);
+    // The third task would have begun 50 s before a slot at 250 s.
+    let wanted = NodesWanted { earliest_start: after(250), duration: Seconds(50), ..two_nodes(300) };
+    assert_eq!(probed(&state, &wanted).slots[0].harm.unwrap().idle_node_seconds, 4 * 50);
+}
+
+#[test]
+fn nodes_stand_idle_as_a_whole_where_jobs_get_whole_ones() {
+    let mut state = cluster();
+    state.running = vec![running(0..4, run_times(100, 100))];
+    // As slurmctld tells of a job that waits for whole nodes: a CPU on each of three.
+    let waiting = PendingJob { asks: Size { nodes: 3, cpus: 3 }.into(), ..job(2, 3, run_times(50, 300)) };
+    state.pending = vec![job(1, 1, run_times(100, 100)), waiting];
+    let found = probed(&state, &NodesWanted { earliest_start: after(200), ..two_nodes(300) });
+    assert_eq!(found.slots[0].harm.unwrap().idle_node_seconds, 3 * 50);
 }
 
 #[test]
