@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -140,12 +141,22 @@ fn who_may_read_files_follows_private_data_without_a_restart(cluster: &Cluster) 
     cluster.reconfigure(&["--conf-line", "PrivateData=users,accounts"]);
     wait_for("what is private to be for the few", PATIENCE, || (modes() == [Some(0o640); 4]).then_some(()));
     wait_for("users to be given what is theirs", PATIENCE, || {
-        (state.join("snapshot-public").exists() && state.join("snapshot-socket").exists()).then_some(())
+        (state.join("snapshot-public").exists() && gives_snapshot(&state.join("api-socket"))).then_some(())
     });
     cluster.reconfigure(&["--conf-line", "PrivateData=accounts"]);
     wait_for("jobs to be shown again, and no accounts", PATIENCE, || {
         (modes() == [Some(0o644), Some(0o640), Some(0o640), Some(0o640)]).then_some(())
     });
+    wait_for("users to have the snapshot's file again", PATIENCE, || (!gives_snapshot(&state.join("api-socket"))).then_some(()));
+}
+
+/// Whether the API gives its caller a snapshot.
+fn gives_snapshot(socket: &Path) -> bool {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.write_all(b"GET /v1/snapshot HTTP/1.1\r\nhost: queuecastd\r\n\r\n").unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).unwrap();
+    &status == b"HTTP/1.1 200"
 }
 
 fn mode(path: &Path) -> Option<u32> {
