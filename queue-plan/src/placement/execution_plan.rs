@@ -1,14 +1,17 @@
-//! When the jobs of a workload start and end if nobody comes.
+//! When the jobs of a workload start and end if nobody else comes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::iter::{Peekable, Zip};
+use std::ops::Range;
+use std::slice;
 
 use job_types::time::{Seconds, UnixTime};
 
 use super::cycle::Cycle;
 use super::outcome::Outcome;
 use super::slot::Slot;
-use super::workload::{Granted, Running, Waiting, Workload};
+use super::workload::{Coming, Granted, Running, Waiting, Workload};
 use crate::profile::Profile;
 use crate::resources::Resources;
 
@@ -23,14 +26,14 @@ pub enum Placed {
     Job(Waiting),
 }
 
-/// When the jobs of a workload start and end if nobody comes: an execution plan (section 4.2).
+/// When the jobs of a workload start and end if nobody else comes: an execution plan (section 4.2).
 ///
 /// Jobs are scheduled by their estimates, and end when they are expected to; in the publication
-/// these are one.
+/// these are one, and no job is known to come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutionPlan {
-    /// When each waiting job starts, in seconds from now; `None` for one that asks for more than
-    /// there ever is.
+    /// When each job starts, those that wait and then those that come, in seconds from now; `None`
+    /// for one that asks for more than there ever is.
     pub starts: Vec<Option<Seconds>>,
     /// When the job starts that was put in.
     pub placed_job: Option<Slot>,
@@ -43,14 +46,20 @@ pub struct ExecutionPlan {
 
 impl ExecutionPlan {
     /// Plans a workload with something put in. The figures are of the workload's own jobs, those
-    /// that run and those that wait.
+    /// that run, that wait and that come.
     #[must_use]
     pub fn of(workload: &Workload, placed: Placed) -> Self {
         let mut planning = Planning::of(workload, placed);
         let mut at = workload.now;
-        while !planning.queue.is_empty() {
+        while !planning.is_done() {
             planning.start(at);
-            let Some(next) = planning.next_end(at) else { break };
+            while let Some(job) = planning.submit(at) {
+                // Nothing has become free since the last cycle but for this one.
+                if job.asks.cpus <= planning.profile.free_at(at).cpus {
+                    planning.start(at);
+                }
+            }
+            let Some(next) = planning.next(at) else { break };
             at = next;
         }
         planning.plan
@@ -79,8 +88,10 @@ struct Planning<'w> {
     workload: &'w Workload,
     profile: Profile,
     ends: BinaryHeap<End>,
-    /// The jobs that have not started, by their places among those that wait.
+    /// The jobs that wait, by their places in [`ExecutionPlan::starts`].
     queue: Vec<(usize, Waiting)>,
+    /// The jobs that come, by the same places.
+    coming: Peekable<Zip<Range<usize>, slice::Iter<'w, Coming>>>,
     plan: ExecutionPlan,
 }
 
@@ -91,29 +102,45 @@ impl<'w> Planning<'w> {
         let mut granted = |granted: &Granted| ends.push(Reverse((granted.slot.end, granted.slot.end, 0)));
         workload.granted.iter().for_each(&mut granted);
         let mut queue: Vec<(usize, Waiting)> = workload.waiting.iter().copied().enumerate().collect();
+        let jobs = workload.waiting.len() + workload.coming.len();
         match placed {
             Placed::Nothing => {}
             Placed::Reservation(reservation) => {
                 profile.take(reservation.slot.start, reservation.slot.end, reservation.takes);
                 granted(&reservation);
             }
-            Placed::Job(job) => queue.push((queue.len(), job)),
+            Placed::Job(job) => queue.push((jobs, job)),
         }
+        let coming = (workload.waiting.len()..jobs).zip(&workload.coming).peekable();
         let ended = |job: &Running| (job.ends - workload.now).max(Seconds::ZERO);
         let plan = ExecutionPlan {
-            starts: vec![None; workload.waiting.len()],
+            starts: vec![None; jobs],
             placed_job: None,
             makespan: workload.running.iter().map(ended).max().unwrap_or(Seconds::ZERO),
             completions: Seconds(workload.running.iter().map(|job| ended(job).0).sum()),
         };
-        Self { workload, profile, ends, queue, plan }
+        Self { workload, profile, ends, queue, coming, plan }
     }
 
-    /// Goes to the next moment at which something ends, and gives back what is taken beyond it.
-    fn next_end(&mut self, at: UnixTime) -> Option<UnixTime> {
+    /// Whether each job has started.
+    fn is_done(&mut self) -> bool {
+        self.queue.is_empty() && self.coming.peek().is_none()
+    }
+
+    /// Puts the next job into the queue that comes by now, and says which.
+    fn submit(&mut self, at: UnixTime) -> Option<Waiting> {
+        let (place, coming) = self.coming.next_if(|(_, coming)| coming.at <= at)?;
+        self.queue.push((place, coming.job));
+        Some(coming.job)
+    }
+
+    /// Goes to the next moment at which something ends or a job comes, and gives back what is taken
+    /// beyond an end.
+    fn next(&mut self, at: UnixTime) -> Option<UnixTime> {
+        let comes = self.coming.peek().map(|(_, coming)| coming.at);
         let mut next = None;
         while let Some(&Reverse((end, until, cpus))) = self.ends.peek() {
-            if next.is_some_and(|next| end > next) {
+            if next.or(comes).is_some_and(|next| end > next) {
                 break;
             }
             self.ends.pop();
@@ -122,13 +149,13 @@ impl<'w> Planning<'w> {
                 next = Some(end);
             }
         }
-        next
+        next.or(comes)
     }
 
     /// One scheduling cycle.
     fn start(&mut self, at: UnixTime) {
-        let least = self.queue.iter().map(|(_, job)| job.asks.cpus).min().unwrap_or_default();
         self.profile.forget_before(at);
+        let Some(least) = self.queue.iter().map(|(_, job)| job.asks.cpus).min() else { return };
         // Nobody starts where there is not even room for the smallest.
         if self.profile.free_at(at).cpus < least {
             return;

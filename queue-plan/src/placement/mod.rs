@@ -20,7 +20,8 @@
 //!
 //! Jobs are scheduled first come, first served, with EASY backfilling, by the [cycle](Cycle) of
 //! section 2. [`ExecutionPlan`] goes from event to event by the same cycle with estimates for run
-//! times.
+//! times. Nobody comes in it but who is known to come ([`Workload::coming`]): in a replay all that
+//! will, which bounds what is to be had.
 //!
 //! On a cluster of Slurm the plans are those of the queue ([`in_queue`]), with its partitions and
 //! priorities and the forecast run times. Slots are spread, rated and chosen by the same code.
@@ -58,4 +59,4 @@ pub use ranking::{Probe, Ranking, Rated};
 pub use request::Request;
 pub use slot::Slot;
 pub use what_if::WhatIf;
-pub use workload::{Granted, Running, Waiting, Workload};
+pub use workload::{Coming, Granted, Running, Waiting, Workload};

@@ -54,4 +54,13 @@ impl Moving {
         let best = others.map(|slot| (completions(slot), slot)).min()?;
         (with_present - best.0 >= self.least).then_some(best.1)
     }
+
+    /// Whether a reservation begins now, where there is room for it at the end of a cycle, and not
+    /// in its later slot. It does unless plans know of jobs that come: then only if the jobs end no
+    /// later for it. The workload is without it.
+    #[must_use]
+    pub fn begins_early(workload: &Workload, now: Granted, later: Granted) -> bool {
+        let completions = |granted| ExecutionPlan::of(workload, Placed::Reservation(granted)).completions;
+        workload.coming.is_empty() || completions(now) <= completions(later)
+    }
 }

@@ -35,7 +35,7 @@ fn workload() -> Workload {
         offers: cpus(8),
         running: vec![running(100, 4), running(40, 2)],
         waiting: vec![waiting(6, 50), waiting(2, 30), waiting(4, 20), waiting(8, 10)],
-        granted: Vec::new(),
+        ..Workload::default()
     }
 }
 
@@ -180,6 +180,26 @@ fn in_plans_jobs_are_scheduled_by_estimates_and_end_when_they_are_expected_to() 
     let alone = Workload { running: vec![Running { until: UnixTime(100), ends: UnixTime(10), holds: cpus(8) }], ..workload() };
     let full = Workload { waiting: vec![waiting(8, 5), waiting(8, 5)], ..alone };
     assert_eq!(ExecutionPlan::of(&full, Placed::Nothing).starts, [Some(Seconds(10)), Some(Seconds(15))]);
+}
+
+#[test]
+fn who_is_known_to_come_waits_behind_all_others() {
+    // C1 comes at 35 and starts at once beside the lock of the head. So W3 finds too little at 40,
+    // and waits for the head to end; C2 for all others.
+    let coming = |at, asks, estimate| Coming { at: UnixTime(at), job: waiting(asks, estimate) };
+    let known = Workload { coming: vec![coming(35, 2, 60), coming(120, 4, 40)], ..workload() };
+    let plan = ExecutionPlan::of(&known, Placed::Nothing);
+    assert_eq!(plan.starts, [100, 0, 150, 170, 35, 180].map(|start| Some(Seconds(start))));
+    assert_eq!((plan.makespan, plan.completions), (Seconds(220), Seconds(100 + 40 + 150 + 30 + 170 + 180 + 95 + 220)));
+    // What is put in as a job comes before both, and is none of them: C1 starts at 40.
+    let with_job = ExecutionPlan::of(&known, Placed::Job(waiting(2, 60)));
+    assert_eq!((with_job.placed_job, with_job.starts[4]), (Some(slot(30, 90)), Some(Seconds(40))));
+    // A slot is rated by what it does to them as well.
+    let later = Workload { running: Vec::new(), waiting: Vec::new(), coming: vec![coming(60, 8, 100)], ..workload() };
+    let site = OneSite(ClusterService { ranking: WhatIf::default(), probing: PROBING }, Manager::of(later));
+    let slots = site.probe(&request(Preference::Earliest)).slots;
+    let best: Vec<i64> = slots.iter().filter(|rated| rated.availability == 1.0).map(|rated| rated.slot.start.0).collect();
+    assert_eq!(best, [0, 200], "50 to 80, 100 to 130 and 150 to 180 are in its way");
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What a cluster has to do: jobs that run, jobs that wait, and reservations that were granted.
+//! What a cluster has to do: jobs that run, that wait and that come, and reservations that were
+//! granted.
 
 use job_types::time::{Seconds, UnixTime};
 
@@ -28,6 +29,15 @@ pub struct Waiting {
     pub asks: Resources,
 }
 
+/// A job that has not been submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coming {
+    /// When it is submitted: not before now.
+    pub at: UnixTime,
+    /// What it asks for, and for how long.
+    pub job: Waiting,
+}
+
 /// A reservation that was granted and has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
@@ -48,6 +58,9 @@ pub struct Workload {
     pub running: Vec<Running>,
     /// The jobs that wait, in their order.
     pub waiting: Vec<Waiting>,
+    /// The jobs that come, as far as they are known to plans, in their order; they wait behind all
+    /// others. Publication and cluster know of none.
+    pub coming: Vec<Coming>,
     /// The reservations that were granted.
     pub granted: Vec<Granted>,
 }

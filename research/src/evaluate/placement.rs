@@ -18,9 +18,9 @@ use command_parts::failure::Failure;
 use command_parts::log_file::{self, LogFileOptions, read_log};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 use job_types::time::Seconds;
-use queue_plan::placement::{Moving, Preference, Probing};
+use queue_plan::placement::{Moving, Probing};
 use serde::Serialize;
-use simulator::experiment::{PlacementMethod, PlacementOptions, PlacementRunTimes, Placements, SoundJobs, placements};
+use simulator::experiment::{PlacementMethod, PlacementOptions, PlacementPreference, PlacementRunTimes, Placements, SoundJobs, placements};
 use simulator::remarks::Remarks;
 use slurm_conf::duration::DAY_SECONDS;
 
@@ -96,16 +96,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "W", default_value_t = 0.5, value_parser = weight)]
     makespan_weight: f64,
 
-    /// Which of slots that are equally good is reserved.
+    /// Which of slots that are equally good is reserved: that decides alone with --method earliest.
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     prefer: PreferenceName,
 
-    /// How long before its start a slot no longer moves, with --method movable.
+    /// How long before its start a slot no longer moves, with --method movable or oracle.
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = between::<0, LONGEST>)]
     notice: Seconds,
 
-    /// How often slots are ranked anew, with --method movable; they also are when a job ends so
-    /// long before its estimate.
+    /// How often slots are ranked anew, with --method movable or oracle; they also are when a job
+    /// ends so long before its estimate.
     #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = between::<60, LONGEST>)]
     move_every: Seconds,
 
@@ -113,10 +113,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = between::<1, LONGEST>)]
     least_gain: Seconds,
 
-    /// How long jobs run in the plans of what-if, movable and earliest-delaying-nobody. Jobs are
-    /// scheduled by what was requested, whatever this says.
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
-    run_times: RunTimesName,
+    /// How long jobs run in the plans of what-if, movable, oracle and earliest-delaying-nobody. Jobs
+    /// are scheduled by what was requested, whatever this says. Without it estimated, and actual
+    /// with --method oracle.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    run_times: Option<RunTimesName>,
 
     /// Keep a request that can't be granted open until its window has passed. Without it the first
     /// answer is final.
@@ -139,6 +140,9 @@ enum MethodName {
     /// As what-if, and until shortly before its start a slot still moves inside its window where
     /// jobs then end sooner, or the reservation begins as soon as there is room.
     Movable,
+    /// As movable, by plans that know each job that will come, and unless --run-times says something
+    /// else, how long jobs will run: a bound on what is to be had, which nobody can reach.
+    Oracle,
     /// The first slot that is free (Smith, Foster and Taylor 2000).
     Earliest,
     /// The first slot that is free and with which no job that waits starts later (Heine et al.
@@ -152,6 +156,7 @@ impl MethodName {
             Self::Load => PlacementMethod::Load,
             Self::WhatIf => PlacementMethod::WhatIf,
             Self::Movable => PlacementMethod::Movable,
+            Self::Oracle => PlacementMethod::Oracle,
             Self::Earliest => PlacementMethod::Earliest,
             Self::EarliestDelayingNobody => PlacementMethod::EarliestDelayingNobody,
         }
@@ -159,10 +164,9 @@ impl MethodName {
 }
 
 /// How long jobs run in plans.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RunTimesName {
     /// As long as they were requested to run at most, as published.
-    #[default]
     Estimated,
     /// As long as the daemon forecasts, from the jobs that have ended before.
     Forecast,
@@ -181,14 +185,25 @@ impl RunTimesName {
 }
 
 /// Which of slots that are equally good is reserved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum PreferenceName {
     /// The first.
     #[default]
     Earliest,
+    /// The one that is nearest to the middle of the window, and of two the earlier.
+    Middle,
     /// The last.
     Latest,
+}
+
+impl PreferenceName {
+    fn preference(self) -> PlacementPreference {
+        match self {
+            Self::Earliest => PlacementPreference::Earliest,
+            Self::Middle => PlacementPreference::Middle,
+            Self::Latest => PlacementPreference::Latest,
+        }
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -204,8 +219,8 @@ Keys of --format json (one object for one LOG; for more {\"logs\": [...]}):
   log, file, jobs, processors, remarks
                      the log: jobs that are replayed, and the machine's nodes
   settings           the options: node_processors, most_nodes, made_smaller (jobs that it made smaller),
-                     slots, gap_s, makespan_weight, prefer, patience, run_times, notice_s, move_every_s,
-                     least_gain_s, seed, seeds
+                     slots, gap_s, makespan_weight, prefer, patience, run_times, oracle_run_times,
+                     notice_s, move_every_s, least_gain_s, seed, seeds
   experiments        a list: method, seed, book_ahead_s, window_s; requested and granted;
                      high_load_requested and high_load_granted, the fifth of them with the highest
                      backlog; original_makespan_s and makespan_s, without reservations and with
@@ -234,9 +249,10 @@ struct Settings {
     slots: usize,
     gap_s: i64,
     makespan_weight: f64,
-    prefer: PreferenceName,
+    prefer: PlacementPreference,
     patience: bool,
     run_times: PlacementRunTimes,
+    oracle_run_times: PlacementRunTimes,
     notice_s: i64,
     move_every_s: i64,
     least_gain_s: i64,
@@ -289,10 +305,10 @@ impl Arguments {
             windows: self.window.clone(),
             probing: Probing { slots: self.slots.get(), gap: self.gap },
             makespan_weight: self.makespan_weight,
-            preference: if self.prefer == PreferenceName::Latest { Preference::Latest } else { Preference::Earliest },
+            preference: self.prefer.preference(),
             is_patient: self.patience,
             moving: self.moving(),
-            run_times: self.run_times.run_times(),
+            run_times: self.run_times.map(RunTimesName::run_times),
             seed: self.common.seed,
             seeds: self.seeds.get(),
         }
@@ -302,7 +318,7 @@ impl Arguments {
         Moving { notice: self.notice, every: self.move_every, least: self.least_gain }
     }
 
-    fn settings(&self, made_smaller: usize) -> Settings {
+    fn settings(&self, options: &PlacementOptions, made_smaller: usize) -> Settings {
         Settings {
             node_processors: self.node_processors.get(),
             most_nodes: self.most_nodes.map(NonZeroU32::get),
@@ -310,9 +326,10 @@ impl Arguments {
             slots: self.slots.get(),
             gap_s: self.gap.0,
             makespan_weight: self.makespan_weight,
-            prefer: self.prefer,
+            prefer: options.preference,
             patience: self.patience,
-            run_times: self.run_times.run_times(),
+            run_times: options.run_times_of(PlacementMethod::WhatIf),
+            oracle_run_times: options.run_times_of(PlacementMethod::Oracle),
             notice_s: self.notice.0,
             move_every_s: self.move_every.0,
             least_gain_s: self.least_gain.0,
@@ -368,7 +385,7 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<PlacementReport>> {
     let report = |log: Replayed| PlacementReport {
         jobs: log.sound.jobs.len(),
         processors: log.sound.processors,
-        settings: arguments.settings(log.sound.made_smaller),
+        settings: arguments.settings(&options, log.sound.made_smaller),
         found: made(&log.sound, &options),
         published: log.smaller.is_some().then(Published::all),
         smaller: log.smaller.map(|jobs| (made(&jobs, &widest), jobs.made_smaller)),
@@ -414,7 +431,7 @@ mod tests {
         has(&json["summary"][0], &["method", "success_rate", "small_success_rate", "high_load_success_rate"]);
         has(&json["summary"][0]["added_wait_s"]["108000"], &["mean", "standard_error"]);
         has(&json["published"]["summary"][0], &["method", "success_rate", "small_success_rate", "high_load_success_rate"]);
-        assert_eq!(json["experiments"].as_array().unwrap().len(), 5 * 2 * 3 * 2);
+        assert_eq!(json["experiments"].as_array().unwrap().len(), 6 * 2 * 3 * 2);
         assert!(serde_json::to_value(report(false)).unwrap()["published"].is_null());
     }
 

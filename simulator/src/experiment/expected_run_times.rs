@@ -42,6 +42,11 @@ impl ExpectedRunTimes {
         self.expected.get(index as usize).map(|expected| expected.run_time)
     }
 
+    /// How long a job would be expected to run that was submitted now; `None` without a forecast.
+    pub(super) fn of_coming(&self, job: &Job) -> Option<Seconds> {
+        Some(point(&self.forecast(&question(job))?.within(Some(job.estimate))))
+    }
+
     /// The forecast of a job's run time from what was published.
     pub(super) fn forecast(&self, asked: &RunTimeQuestion) -> Option<RunTimeForecast<'_>> {
         self.learner.forecast(asked)
@@ -56,8 +61,7 @@ impl ExpectedRunTimes {
     /// or else to its limit.
     pub(super) fn passed(&mut self, index: JobIndex, job: &Job, decided: Option<Seconds>) {
         let limit = job.estimate;
-        let published = || Some(point(&self.forecast(&question(job))?.within(Some(limit))));
-        let expected = decided.or_else(published).unwrap_or(limit);
+        let expected = decided.or_else(|| self.of_coming(job)).unwrap_or(limit);
         self.learner.arrived(index, &waiting_job(job, job.submit));
         if let Some(place) = self.expected.get_mut(index as usize) {
             let limit = limit.max(Seconds(1));

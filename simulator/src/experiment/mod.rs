@@ -48,8 +48,8 @@ pub use outcome::ReplayOutcome;
 pub use paper_molding::PaperMolding;
 pub use parts::{Ablations, AdmissionRule, RequestedFeatures, ReservationWish, Reviewed, Site};
 pub use placement::{
-    Added, HighLoad, LongestDelay, OverDraws, Pictured, PlacementExperiment, PlacementMethod, PlacementOptions, PlacementRunTimes,
-    PlacementSummary, Placements, SoundJobs, TooFewSoundJobs, placements,
+    Added, HighLoad, LongestDelay, OverDraws, Pictured, PlacementExperiment, PlacementMethod, PlacementOptions, PlacementPreference,
+    PlacementRunTimes, PlacementSummary, Placements, SoundJobs, TooFewSoundJobs, placements,
 };
 pub use policy::{Changed, Decider, ExperimentPolicy, MoldedRunTimes, OwnRuns};
 pub use priced_time::Agreement;

@@ -36,6 +36,8 @@ pub enum PlacementMethod {
     WhatIf,
     /// By plans as [`Self::WhatIf`], and slots move inside their windows after they were granted.
     Movable,
+    /// As [`Self::Movable`], by plans that know all jobs that will come, which nobody can: a bound.
+    Oracle,
     /// The first slot that is free (Smith, Foster and Taylor 2000).
     Earliest,
     /// The first slot that is free and delays no job that waits (Heine et al. 2005).
@@ -44,7 +46,7 @@ pub enum PlacementMethod {
 
 impl PlacementMethod {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Load, Self::WhatIf, Self::Movable, Self::Earliest, Self::EarliestDelayingNobody];
+    pub const ALL: [Self; 6] = [Self::Load, Self::WhatIf, Self::Movable, Self::Oracle, Self::Earliest, Self::EarliestDelayingNobody];
 
     /// What it is called on the command line and in JSON.
     #[must_use]
@@ -53,8 +55,33 @@ impl PlacementMethod {
             Self::Load => "load",
             Self::WhatIf => "what-if",
             Self::Movable => "movable",
+            Self::Oracle => "oracle",
             Self::Earliest => "earliest",
             Self::EarliestDelayingNobody => "earliest-delaying-nobody",
+        }
+    }
+}
+
+/// Which of slots that are equally good all who ask prefer, by where it lies in the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlacementPreference {
+    /// The first.
+    #[default]
+    Earliest,
+    /// The one that is nearest to the middle of the window.
+    Middle,
+    /// The last.
+    Latest,
+}
+
+impl PlacementPreference {
+    /// The preference of a request whose starts lie between `earliest` and `window` after it.
+    fn of(self, earliest: UnixTime, window: Seconds) -> Preference {
+        match self {
+            Self::Earliest => Preference::Earliest,
+            Self::Middle => Preference::Nearest(earliest + Seconds(window.0 / 2)),
+            Self::Latest => Preference::Latest,
         }
     }
 }
@@ -73,18 +100,23 @@ pub struct PlacementOptions {
     /// The weight of the makespan in what-if; the rest is that of the mean completion time.
     pub makespan_weight: f64,
     /// Which of slots that are equally good is taken.
-    pub preference: Preference,
+    pub preference: PlacementPreference,
     /// Whether a request that can't be granted stays open until its window has passed.
     pub is_patient: bool,
     /// How slots move with [`PlacementMethod::Movable`].
     pub moving: Moving,
-    /// How long jobs run in plans.
-    pub run_times: PlacementRunTimes,
+    /// How long jobs run in plans; `None` for their estimates, and as long as they will with
+    /// [`PlacementMethod::Oracle`].
+    pub run_times: Option<PlacementRunTimes>,
     /// The seed of the first draw.
     pub seed: u64,
     /// How many draws.
     pub seeds: u32,
 }
+
+/// How long after the last start of its window the oracle still knows who comes: who is delayed by
+/// a reservation may delay others after its end.
+const BEYOND_WINDOWS: Seconds = Seconds(2 * 86_400);
 
 impl Default for PlacementOptions {
     /// The published experiments: two methods, 36 windows, one draw.
@@ -96,10 +128,10 @@ impl Default for PlacementOptions {
             windows: hours([0, 1, 2, 5, 10, 30]),
             probing: Probing::default(),
             makespan_weight: WhatIf::default().makespan_weight,
-            preference: Preference::Earliest,
+            preference: PlacementPreference::Earliest,
             is_patient: false,
             moving: Moving::default(),
-            run_times: PlacementRunTimes::default(),
+            run_times: None,
             seed: 1,
             seeds: 1,
         }
@@ -107,6 +139,13 @@ impl Default for PlacementOptions {
 }
 
 impl PlacementOptions {
+    /// Returns how long jobs run in the plans of a method.
+    #[must_use]
+    pub fn run_times_of(&self, method: PlacementMethod) -> PlacementRunTimes {
+        let unless_chosen = if method == PlacementMethod::Oracle { PlacementRunTimes::Actual } else { PlacementRunTimes::Estimated };
+        self.run_times.unwrap_or(unless_chosen)
+    }
+
     /// Returns how many experiments these are.
     #[must_use]
     pub fn experiments(&self) -> usize {
@@ -232,7 +271,9 @@ impl Ranked {
     fn of(options: &PlacementOptions, method: PlacementMethod) -> Self {
         match method {
             PlacementMethod::Load => Self::Load(Load::default()),
-            PlacementMethod::WhatIf | PlacementMethod::Movable => Self::WhatIf(WhatIf { makespan_weight: options.makespan_weight }),
+            PlacementMethod::WhatIf | PlacementMethod::Movable | PlacementMethod::Oracle => {
+                Self::WhatIf(WhatIf { makespan_weight: options.makespan_weight })
+            }
             PlacementMethod::Earliest => Self::Earliest(Earliest { delays: Delays::Anybody }),
             PlacementMethod::EarliestDelayingNobody => Self::Earliest(Earliest { delays: Delays::Nobody }),
         }
@@ -258,14 +299,16 @@ fn make(task: &Task, drawn: &Drawn, alone: &Outcome, processors: u32, options: &
             earliest_start,
             latest_end: earliest_start + job.run_time + task.window,
             takes: Resources::of_cpus(job.processors.into()),
-            preference: options.preference,
+            preference: options.preference.of(earliest_start, task.window),
         }
     };
     let requests: Vec<Request> = drawn.requests.iter().map(request).collect();
     let service = ClusterService { ranking: Ranked::of(options, task.method), probing: options.probing };
-    let moving = (task.method == PlacementMethod::Movable).then_some(options.moving);
-    let afterwards = Afterwards { is_patient: options.is_patient, moving };
-    let mut expectations = options.run_times.expectations(drawn.jobs.len());
+    let knows_all = task.method == PlacementMethod::Oracle;
+    let moving = (knows_all || task.method == PlacementMethod::Movable).then_some(options.moving);
+    let foresight = knows_all.then_some(task.book_ahead + task.window + BEYOND_WINDOWS);
+    let afterwards = Afterwards { is_patient: options.is_patient, moving, foresight };
+    let mut expectations = options.run_times_of(task.method).expectations(drawn.jobs.len());
     let outcome = simulate(&drawn.jobs, &requests, processors, &service, afterwards, expectations.as_mut());
     let experiment = PlacementExperiment::of((task.method, task.seed), (task.book_ahead, task.window), &drawn.jobs, alone, &outcome);
     Made { experiment, requests, outcome }

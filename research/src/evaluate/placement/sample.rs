@@ -1,12 +1,12 @@
 //! A made-up report, for tests.
 
 use job_types::time::Seconds;
-use simulator::experiment::{PlacementMethod, PlacementOptions, PlacementRunTimes, SoundJobs, placements};
+use simulator::experiment::{PlacementMethod, PlacementOptions, PlacementPreference, PlacementRunTimes, SoundJobs, placements};
 use simulator::remarks::Remarks;
 use simulator::swf::Reader;
 
 use super::published::Published;
-use super::{PlacementReport, PreferenceName, Settings};
+use super::{PlacementReport, Settings};
 
 /// What is found on a made-up log of 160 jobs on eight processors, with what was published or
 /// without.
@@ -39,9 +39,10 @@ pub(super) fn report(is_published: bool) -> PlacementReport {
             slots: 20,
             gap_s: 300,
             makespan_weight: 0.5,
-            prefer: PreferenceName::Earliest,
+            prefer: PlacementPreference::Earliest,
             patience: false,
             run_times: PlacementRunTimes::Estimated,
+            oracle_run_times: PlacementRunTimes::Actual,
             notice_s: 0,
             move_every_s: 3_600,
             least_gain_s: 600,

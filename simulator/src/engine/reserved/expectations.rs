@@ -7,6 +7,10 @@ use super::super::{Job, JobIndex};
 /// How long jobs run in plans, as far as that is known when they are submitted. Who schedules goes
 /// by estimates.
 pub trait Expectations {
+    /// A job comes into sight that will be submitted: how long it is expected to run until then.
+    /// Only plans that know who comes ask for that.
+    fn in_sight(&mut self, job: &Job) -> Seconds;
+
     /// A job is submitted: how long it is expected to run. What is longer than its estimate is cut.
     fn submitted(&mut self, index: JobIndex, job: &Job) -> Seconds;
 
@@ -19,6 +23,10 @@ pub trait Expectations {
 pub struct AsEstimated;
 
 impl Expectations for AsEstimated {
+    fn in_sight(&mut self, job: &Job) -> Seconds {
+        job.estimate
+    }
+
     fn submitted(&mut self, _: JobIndex, job: &Job) -> Seconds {
         job.estimate
     }
@@ -31,6 +39,10 @@ impl Expectations for AsEstimated {
 pub struct AsTheyWill;
 
 impl Expectations for AsTheyWill {
+    fn in_sight(&mut self, job: &Job) -> Seconds {
+        job.run_time
+    }
+
     fn submitted(&mut self, _: JobIndex, job: &Job) -> Seconds {
         job.run_time
     }

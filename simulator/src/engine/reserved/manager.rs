@@ -1,7 +1,9 @@
 //! The machine, its queue and its reservations.
 
 use job_types::time::{Seconds, UnixTime};
-use queue_plan::placement::{Conflict, Cycle, Granted, Moving, Probing, Request, ResourceManager, Running, Slot, Waiting, Workload};
+use queue_plan::placement::{
+    Coming, Conflict, Cycle, Granted, Moving, Probing, Request, ResourceManager, Running, Slot, Waiting, Workload,
+};
 use queue_plan::{Resources, corrected_to};
 
 use super::super::{Job, JobIndex};
@@ -45,9 +47,16 @@ impl Manager {
 
     /// Puts a job at the end of the queue that is expected to run for so long.
     pub(super) fn submit(&mut self, index: JobIndex, job: &Job, runs: Seconds) {
-        let runs = runs.clamp(Seconds(1), job.estimate.max(Seconds(1)));
-        self.workload.waiting.push(Waiting { estimate: job.estimate, runs, asks: Resources::of_cpus(job.processors.into()) });
+        self.workload.waiting.push(waiting(job, runs));
         self.waiting.push(index);
+        // Jobs are submitted in the order in which they came into sight.
+        let is_in_sight = self.workload.coming.first().is_some();
+        self.workload.coming.drain(..usize::from(is_in_sight));
+    }
+
+    /// Tells plans of a job that will be submitted and is expected to run for so long.
+    pub(super) fn foresee(&mut self, job: &Job, runs: Seconds) {
+        self.workload.coming.push(Coming { at: job.submit, job: waiting(job, runs) });
     }
 
     /// When the next job or reservation ends.
@@ -145,9 +154,9 @@ impl Manager {
             }
             let Some(granted) = self.give_back(index) else { continue };
             let at_once = Granted { slot: Slot::of(now, request.duration), ..granted };
-            let fits = self.cycle.has_room_for(&at_once);
-            early.extend(fits.then_some((index, at_once.slot)));
-            self.put_back(index, if fits { at_once } else { granted });
+            let begins = self.cycle.has_room_for(&at_once) && Moving::begins_early(&self.workload, at_once, granted);
+            early.extend(begins.then_some((index, at_once.slot)));
+            self.put_back(index, if begins { at_once } else { granted });
         }
         early
     }
@@ -185,6 +194,12 @@ impl Manager {
         let started = (0..heads).chain(behind.into_iter().map(|place| heads + 1 + place));
         started.filter_map(|place| waiting.get(place)).map(|job| job.asks.cpus).sum()
     }
+}
+
+/// A job that waits and is expected to run for so long.
+fn waiting(job: &Job, runs: Seconds) -> Waiting {
+    let runs = runs.clamp(Seconds(1), job.estimate.max(Seconds(1)));
+    Waiting { estimate: job.estimate, runs, asks: Resources::of_cpus(job.processors.into()) }
 }
 
 impl ResourceManager for Manager {

@@ -1,6 +1,6 @@
 //! The simulation, from event to event.
 
-use job_types::time::UnixTime;
+use job_types::time::{Seconds, UnixTime};
 use queue_plan::placement::{ClusterService, Conflict, GridService, Moving, Probed, Ranking, Request, ResourceManager, Site, Slot};
 
 use super::super::{Job, JobIndex};
@@ -41,6 +41,9 @@ pub struct Afterwards {
     /// How slots move inside their windows after they were granted; `None` if they are fixed. Where
     /// they move, a reservation also begins as soon as there is room for it beside everybody else.
     pub moving: Option<Moving>,
+    /// How far ahead plans know all jobs that will be submitted, which nobody can know: a bound on
+    /// what plans are worth. `None` if they know of none.
+    pub foresight: Option<Seconds>,
 }
 
 /// The one cluster of a replay, behind the messages of a grid.
@@ -79,6 +82,7 @@ pub fn simulate<R: Ranking>(
         afterwards,
         expectations,
         next_review: UnixTime(i64::MIN),
+        in_sight: 0,
         manager: Manager::new(processors),
         open: Vec::new(),
         outcome: Outcome {
@@ -99,6 +103,8 @@ struct Simulation<'a, R> {
     expectations: &'a mut dyn Expectations,
     /// When slots are ranked anew.
     next_review: UnixTime,
+    /// How many jobs have come into sight.
+    in_sight: usize,
     manager: Manager,
     /// Requests that have not been answered, in the order in which they came.
     open: Vec<usize>,
@@ -121,6 +127,7 @@ impl<R: Ranking> Simulation<'_, R> {
             let before = self.manager.workload.now;
             self.outcome.idle_processor_s += idle * (now - before).0.max(0);
             self.manager.workload.now = now;
+            self.look_ahead();
             if end == Some(now) || review == Some(now) {
                 let (ended, is_far_too_early) = self.manager.end(self.afterwards.moving.map(|moving| moving.every));
                 for job in ended {
@@ -147,6 +154,16 @@ impl<R: Ranking> Simulation<'_, R> {
             idle = self.manager.kept_idle();
             let used = self.manager.workload.running.iter().map(|job| job.holds.cpus).sum();
             self.outcome.over_time.push((now, self.manager.workload.backlog_of_jobs(), used));
+        }
+    }
+
+    /// Tells plans of jobs that come into sight.
+    fn look_ahead(&mut self) {
+        let Some(until) = self.afterwards.foresight.map(|foresight| self.manager.workload.now + foresight) else { return };
+        while let Some(job) = self.jobs.get(self.in_sight).filter(|job| job.submit <= until) {
+            let runs = self.expectations.in_sight(job);
+            self.manager.foresee(job, runs);
+            self.in_sight += 1;
         }
     }
 

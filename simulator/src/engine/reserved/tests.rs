@@ -4,7 +4,7 @@ use queue_plan::Resources;
 use queue_plan::placement::{ClusterService, Earliest, Load, Moving, Preference, Probing, Ranking, Request, WhatIf};
 
 use super::super::Job;
-use super::{Afterwards, AsEstimated, Outcome, simulate};
+use super::{Afterwards, AsEstimated, AsTheyWill, Outcome, simulate};
 
 const PROCESSORS: u32 = 8;
 
@@ -25,12 +25,12 @@ fn request(submitted: i64, takes: u32, duration: i64, [earliest_start, window]: 
 
 fn run(jobs: &[Job], requests: &[Request], ranking: impl Ranking, is_patient: bool) -> Outcome {
     let service = ClusterService { ranking, probing: Probing { slots: 5, gap: Seconds(10) } };
-    simulate(jobs, requests, PROCESSORS, &service, Afterwards { is_patient, moving: None }, &mut AsEstimated)
+    simulate(jobs, requests, PROCESSORS, &service, Afterwards { is_patient, ..Afterwards::default() }, &mut AsEstimated)
 }
 
 fn run_moving(jobs: &[Job], requests: &[Request], ranking: impl Ranking, moving: Moving) -> Outcome {
     let service = ClusterService { ranking, probing: Probing { slots: 5, gap: Seconds(10) } };
-    simulate(jobs, requests, PROCESSORS, &service, Afterwards { is_patient: false, moving: Some(moving) }, &mut AsEstimated)
+    simulate(jobs, requests, PROCESSORS, &service, Afterwards { moving: Some(moving), ..Afterwards::default() }, &mut AsEstimated)
 }
 
 const MOVING: Moving = Moving { notice: Seconds::ZERO, every: Seconds(10), least: Seconds(1) };
@@ -122,6 +122,35 @@ fn a_slot_that_delays_jobs_moves_and_what_it_leaves_is_used() {
     assert_eq!((moved.requests[0].moved, moved.requests[0].is_early), (1, true));
 }
 
+/// The same by plans that know all jobs that come, and how long each will run.
+fn run_knowing_all(jobs: &[Job], requests: &[Request]) -> Outcome {
+    let service = ClusterService { ranking: WhatIf::default(), probing: Probing { slots: 5, gap: Seconds(10) } };
+    let afterwards = Afterwards { moving: Some(MOVING), foresight: Some(Seconds(10_000)), ..Afterwards::default() };
+    simulate(jobs, requests, PROCESSORS, &service, afterwards, &mut AsTheyWill)
+}
+
+#[test]
+fn who_knows_all_that_come_places_reservations_beside_them() {
+    // A job that needs the whole machine comes at 20. By plans that know nobody the first slot is
+    // as good as any.
+    let jobs = [job(20, 8, 30, 30)];
+    let requests = [request(0, 4, 40, [0, 100])];
+    let fixed = run(&jobs, &requests, WhatIf::default(), false);
+    assert_eq!((slots(&fixed), starts(&fixed)), (vec![Some(0)], vec![40]));
+    let knowing = run_knowing_all(&jobs, &requests);
+    assert_eq!((slots(&knowing), starts(&knowing)), (vec![Some(50)], vec![20]));
+}
+
+#[test]
+fn a_reservation_does_not_begin_early_where_that_delays_who_is_known_to_come() {
+    // From 10 on there is room, until the second job comes at 30.
+    let jobs = [job(0, 8, 10, 100), job(30, 8, 10, 10)];
+    let requests = [request(1, 4, 40, [0, 200])];
+    assert_eq!(starts(&run_moving(&jobs, &requests, WhatIf::default(), MOVING)), [0, 50]);
+    let knowing = run_knowing_all(&jobs, &requests);
+    assert_eq!((starts(&knowing), slots(&knowing)), (vec![0, 30], vec![Some(40)]));
+}
+
 /// How many processors jobs and reservations have at each time at which that changes.
 fn used(jobs: &[Job], requests: &[Request], outcome: &Outcome) -> Vec<i64> {
     let of_jobs = jobs.iter().zip(&outcome.starts).map(|(job, start)| (start.0, (*start + job.run_time).0, i64::from(job.processors)));
@@ -148,6 +177,7 @@ proptest! {
             run(&jobs, &requests, Earliest::default(), is_patient),
             run_moving(&jobs, &requests, WhatIf::default(), MOVING),
             run_moving(&jobs, &requests, WhatIf::default(), Moving { notice: Seconds(30), ..MOVING }),
+            run_knowing_all(&jobs, &requests),
         ];
         for outcome in outcomes {
             prop_assert!(used(&jobs, &requests, &outcome).into_iter().all(|used| used <= PROCESSORS.into()));
@@ -161,6 +191,28 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_plan_that_knows_all_jobs_is_what_becomes_of_them(
+        jobs in prop::collection::vec((0_i64..300, 1_u32..=PROCESSORS, 1_i64..60, 0_i64..60), 1..40),
+        reserved in (1_i64..=i64::from(PROCESSORS), 1_i64..60, 0_i64..300),
+    ) {
+        use queue_plan::placement::{Coming, ExecutionPlan, Granted, Placed, Slot, Waiting, Workload};
+        let mut jobs: Vec<Job> = jobs.into_iter().map(|(submit, size, run_time, more)| job(submit, size, run_time, run_time + more)).collect();
+        jobs.sort_by_key(|job| job.submit);
+        let (takes, duration, start) = reserved;
+        let placeholder = Granted { slot: Slot::of(UnixTime(start), Seconds(duration)), takes: Resources::of_cpus(takes) };
+        let waiting = |job: &Job| Waiting { estimate: job.estimate, runs: job.run_time, asks: Resources::of_cpus(job.processors.into()) };
+        let workload = Workload {
+            offers: Resources::of_cpus(PROCESSORS.into()),
+            coming: jobs.iter().map(|job| Coming { at: job.submit, job: waiting(job) }).collect(),
+            ..Workload::default()
+        };
+        let request = Request { submitted: UnixTime(-1), ..request(0, takes.try_into().unwrap(), duration, [start, 0]) };
+        let outcome = run(&jobs, &[request], Earliest::default(), false);
+        let plan = ExecutionPlan::of(&workload, Placed::Reservation(placeholder));
+        prop_assert_eq!(plan.starts, outcome.starts.iter().map(|start| Some(Seconds(start.0))).collect::<Vec<_>>());
     }
 
     #[test]

@@ -35,6 +35,11 @@ impl PlacementRunTimes {
 struct Forecast(ExpectedRunTimes);
 
 impl Expectations for Forecast {
+    fn in_sight(&mut self, job: &Job) -> Seconds {
+        self.0.publish();
+        self.0.of_coming(job).unwrap_or(job.estimate)
+    }
+
     fn submitted(&mut self, index: JobIndex, job: &Job) -> Seconds {
         self.0.publish();
         self.0.passed(index, job, None);

@@ -68,7 +68,7 @@ fn experiments_are_those_that_were_asked_for_and_the_same_each_time() {
         made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     };
     let found = placements(&sound(200), &options(), &count);
-    assert_eq!((found.experiments.len(), made.into_inner(), options().experiments()), (60, 60, 60));
+    assert_eq!((found.experiments.len(), made.into_inner(), options().experiments()), (72, 72, 72));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let alone = pool.install(|| placements(&sound(200), &options(), &|| ()));
     assert_eq!(found.experiments, alone.experiments, "whatever the number of threads");
@@ -79,7 +79,7 @@ fn experiments_are_those_that_were_asked_for_and_the_same_each_time() {
         assert!((each * experiment.delayed_jobs as f64 - experiment.added_wait_s as f64).abs() < 1.0);
         assert!(experiment.delayed_jobs + experiment.gained_jobs <= 180);
     }
-    assert_eq!(found.pictured.added.len(), 10, "of each method and book-ahead, at the widest window");
+    assert_eq!(found.pictured.added.len(), 12, "of each method and book-ahead, at the widest window");
 }
 
 #[test]
