@@ -83,6 +83,41 @@ fn experiments_are_those_that_were_asked_for_and_the_same_each_time() {
 }
 
 #[test]
+fn who_prefers_the_middle_of_a_window_is_placed_nearest_to_it() {
+    // Slots lie at 0, 20 and 40 minutes of a window of an hour, or at 60, and nothing else runs.
+    let alone =
+        SoundJobs { jobs: vec![crate::engine::Job { run_time: Seconds(600), processors: 1, ..Default::default() }; 10], ..sound(10) };
+    let start = |preference| {
+        let options = PlacementOptions {
+            methods: vec![PlacementMethod::Earliest],
+            book_ahead: vec![Seconds(86_400)],
+            windows: vec![Seconds(3_600)],
+            probing: Probing { slots: 4, gap: Seconds(300) },
+            preference,
+            ..PlacementOptions::default()
+        };
+        let request = Task { method: PlacementMethod::Earliest, seed: 1, drawn: 0, book_ahead: Seconds(86_400), window: Seconds(3_600) };
+        let drawn = Drawn::of(&alone, 1);
+        let made = make(&request, &drawn, &Outcome { starts: vec![UnixTime(0); 9], ..Outcome::default() }, 16, &options);
+        made.outcome.requests[0].granted.map(|slot| (slot.start - UnixTime(86_400)).0 / 60)
+    };
+    let preferences = [PlacementPreference::Earliest, PlacementPreference::Middle, PlacementPreference::Latest];
+    assert_eq!(preferences.map(start), [Some(0), Some(20), Some(60)]);
+}
+
+#[test]
+fn plans_of_the_oracle_end_jobs_as_they_will_unless_something_else_is_chosen() {
+    let of = |run_times| PlacementOptions { run_times, ..PlacementOptions::default() };
+    let [unless_chosen, chosen] = [of(None), of(Some(PlacementRunTimes::Forecast))];
+    assert_eq!(unless_chosen.run_times_of(PlacementMethod::Oracle), PlacementRunTimes::Actual);
+    assert_eq!(unless_chosen.run_times_of(PlacementMethod::Movable), PlacementRunTimes::Estimated);
+    assert_eq!(
+        [PlacementMethod::Oracle, PlacementMethod::Movable].map(|method| chosen.run_times_of(method)),
+        [PlacementRunTimes::Forecast; 2]
+    );
+}
+
+#[test]
 fn what_is_counted_is_what_became_of_jobs() {
     let jobs: Vec<crate::engine::Job> =
         [0, 10, 20].map(|submit| crate::engine::Job { submit: UnixTime(submit), run_time: Seconds(5), ..Default::default() }).to_vec();
