@@ -50,7 +50,7 @@ impl Manager {
         self.workload.waiting.push(waiting(job, runs));
         self.waiting.push(index);
         // Jobs are submitted in the order in which they came into sight.
-        let is_in_sight = self.workload.coming.first().is_some();
+        let is_in_sight = !self.workload.coming.is_empty();
         self.workload.coming.drain(..usize::from(is_in_sight));
     }
 
