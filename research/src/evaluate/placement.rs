@@ -113,9 +113,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = between::<1, LONGEST>)]
     least_gain: Seconds,
 
-    /// How long jobs run in the plans of what-if, movable, oracle and earliest-delaying-nobody. Jobs
-    /// are scheduled by what was requested, whatever this says. Without it estimated, and actual
-    /// with --method oracle.
+    /// How long jobs run in the plans of what-if, movable, oracle and earliest-delaying-nobody.
+    /// Jobs are scheduled by what was requested, whatever this says. Without it estimated, and
+    /// actual with --method oracle.
     #[arg(long, value_enum, value_name = "WHICH")]
     run_times: Option<RunTimesName>,
 
@@ -140,8 +140,9 @@ enum MethodName {
     /// As what-if, and until shortly before its start a slot still moves inside its window where
     /// jobs then end sooner, or the reservation begins as soon as there is room.
     Movable,
-    /// As movable, by plans that know each job that will come, and unless --run-times says something
-    /// else, how long jobs will run: a bound on what is to be had, which nobody can reach.
+    /// As movable, by plans that know each job that will come, and unless --run-times says
+    /// something else, how long jobs will run: a bound on what is to be had, which nobody can
+    /// reach.
     Oracle,
     /// The first slot that is free (Smith, Foster and Taylor 2000).
     Earliest,
