@@ -16,6 +16,7 @@ pub mod promise;
 pub mod record;
 pub mod share;
 pub mod size;
+pub mod slot;
 pub mod text;
 pub mod time;
 pub mod tres;

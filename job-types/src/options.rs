@@ -283,6 +283,28 @@ impl IfMissed {
     }
 }
 
+/// What becomes of a job for which no firm slot is to be had.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::EnumString, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum IfRefused {
+    /// It stays in the queue as any other.
+    #[default]
+    Run,
+    /// It is cancelled.
+    Cancel,
+}
+
+impl IfRefused {
+    /// The choice's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// The probability with which a reservation is to be kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SuccessProbability {

@@ -7,9 +7,10 @@
 mod json;
 mod seal;
 
-use crate::options::{IfMissed, Key, Mode};
+use crate::options::{IfMissed, IfRefused, Key, Mode};
 use crate::policy::Admission;
 use crate::size::Size;
+use crate::slot::SlotTold;
 use crate::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use serde_with::{DefaultOnError, serde_as};
@@ -202,10 +203,24 @@ pub struct Written {
     /// What becomes of a job with a reservation if its time passes without a start.
     #[serde(default, skip_serializing_if = "is_run")]
     pub if_missed: IfMissed,
+    /// The window, from and until when in Unix seconds, in which a firm slot is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<(i64, i64)>,
+    /// How long before its start the slot is to move no more, in seconds; absent where the site
+    /// says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice_s: Option<i64>,
+    /// What becomes of the job where there is no slot for it.
+    #[serde(default, skip_serializing_if = "stays")]
+    pub if_refused: IfRefused,
 }
 
 fn is_run(if_missed: &IfMissed) -> bool {
     *if_missed == IfMissed::Run
+}
+
+fn stays(if_refused: &IfRefused) -> bool {
+    *if_refused == IfRefused::Run
 }
 
 /// What has been changed in a job since it was submitted.
@@ -266,6 +281,9 @@ pub struct Changed {
     /// Why the promise has ended before its time; the job is an ordinary one from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<EndOfPromise>,
+    /// How far the job's firm slot has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<SlotTold>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -5,7 +5,8 @@
 //! made, in slurmctld: one allocation and no passing of each value through a serializer.
 
 use super::{Affiliation, AskedFor, Changed, Forecast, MOST_BYTES, Record, Written};
-use crate::options::IfMissed;
+use crate::options::{IfMissed, IfRefused};
+use crate::slot::SlotTold;
 use arrayvec::ArrayVec;
 use std::fmt::Write;
 
@@ -135,8 +136,8 @@ fn write_affiliation(text: &mut String, affiliation: &Affiliation) {
 }
 
 fn write_written(text: &mut String, written: &Written) {
-    let Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, admitted_by, deadline, wanted, if_missed } =
-        written;
+    let Written { nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, .. } = written;
+    let Written { admitted_by, deadline, wanted, if_missed, window, notice_s, if_refused, .. } = written;
     let mut object = Object::new(text);
     object.small_number_if("nodes", *nodes);
     object.small_number_if("cpus", *cpus);
@@ -155,12 +156,20 @@ fn write_written(text: &mut String, written: &Written) {
         IfMissed::Run => {}
         IfMissed::Cancel => write_text(object.field("if_missed"), "cancel"),
     }
+    if let Some((earliest, latest)) = window {
+        write_list(object.field("window"), &[*earliest, *latest], |text, moment| write_number(text, *moment));
+    }
+    object.number_if("notice_s", *notice_s);
+    match if_refused {
+        IfRefused::Run => {}
+        IfRefused::Cancel => write_text(object.field("if_refused"), "cancel"),
+    }
     object.end();
 }
 
 fn write_changed(text: &mut String, changed: &Changed) {
     let Changed { count, at, begin, limit_s, probability, missed, withdrawn, stopped, .. } = changed;
-    let Changed { site_factor, added, priority, deadline_probability, told_restarts, late, nodes, cpus, ended, .. } = changed;
+    let Changed { site_factor, added, priority, deadline_probability, told_restarts, late, nodes, cpus, ended, slot, .. } = changed;
     let mut object = Object::new(text);
     object.number("count", i64::from(*count));
     object.number("at", at.0);
@@ -180,6 +189,23 @@ fn write_changed(text: &mut String, changed: &Changed) {
     object.small_number_if("cpus", *cpus);
     if let Some(ended) = ended {
         write_text(object.field("ended"), ended.name());
+    }
+    if let Some(slot) = slot {
+        write_slot(object.field("slot"), slot);
+    }
+    object.end();
+}
+
+fn write_slot(text: &mut String, slot: &SlotTold) {
+    let SlotTold { state, start, moved, why } = slot;
+    let mut object = Object::new(text);
+    write_text(object.field("state"), state.name());
+    object.number_if("start", *start);
+    if *moved > 0 {
+        object.number("moved", i64::from(*moved));
+    }
+    if let Some(why) = why {
+        write_text(object.field("why"), why);
     }
     object.end();
 }
@@ -267,6 +293,7 @@ mod tests {
     use crate::options::Mode;
     use crate::policy::Admission;
     use crate::record::{EndOfPromise, WaitSource};
+    use crate::slot::SlotState;
     use crate::time::UnixTime;
     use proptest::option::of;
     use proptest::prelude::*;
@@ -303,11 +330,22 @@ mod tests {
             (own_limit_s, deadline) in any::<(Option<i64>, Option<i64>)>(),
             admitted_by in of(prop::sample::select(Admission::ALL.to_vec())), wanted in of(0u8..=100),
             if_missed in prop_oneof![Just(IfMissed::Run), Just(IfMissed::Cancel)],
+            (window, notice_s) in any::<(Option<(i64, i64)>, Option<i64>)>(),
+            if_refused in prop_oneof![Just(IfRefused::Run), Just(IfRefused::Cancel)],
         ) -> Written {
             let wanted = wanted.map(|percent| f64::from(percent) / 100.0);
             Written {
                 nodes, cpus, tasks, limit_s, begin, reserved_at, hold_until, own_limit_s, admitted_by, deadline, wanted, if_missed,
+                window, notice_s, if_refused,
             }
+        }
+    }
+
+    prop_compose! {
+        fn slot()(
+            state in prop::sample::select(SlotState::ALL.to_vec()), (start, moved) in any::<(Option<i64>, u32)>(), why in of(text()),
+        ) -> SlotTold {
+            SlotTold { state, start, moved, why }
         }
     }
 
@@ -319,12 +357,13 @@ mod tests {
             (priority, told_restarts) in any::<(Option<u32>, Option<u32>)>(),
             (nodes, cpus) in any::<(Option<u32>, Option<u32>)>(),
             ended in of(prop::sample::select(vec![EndOfPromise::MadeLarger, EndOfPromise::BeyondLimits, EndOfPromise::Other])),
+            slot in of(slot()),
         ) -> Changed {
             let part = |percent: u8| f64::from(percent) / 100.0;
             let (probability, deadline_probability) = (probability.map(part), told.map(part));
             Changed {
                 count, at: UnixTime(at), begin, limit_s, probability, missed, withdrawn, stopped, site_factor, added, priority,
-                deadline_probability, told_restarts, late, nodes, cpus, ended,
+                deadline_probability, told_restarts, late, nodes, cpus, ended, slot,
             }
         }
     }

@@ -29,6 +29,7 @@ impl Decision {
             if_missed: reservation.map(|reservation| reservation.if_missed).unwrap_or_default(),
             admitted_by: admitted.map(|admitted| admitted.by),
             deadline: admitted.map(|admitted| admitted.deadline.0),
+            ..Written::default()
         });
         let forecast = self.decided.as_ref().map(|decided| Forecast {
             deadline_probability: admitted.and_then(|admitted| admitted.probability).or(decided.deadline_probability).map(hundredths),
