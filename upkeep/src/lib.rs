@@ -4,7 +4,8 @@
 //! be changed in it. The begin and the padding of a reservation follow the queue
 //! ([`upkeep()`]); of several jobs of which one is enough the others are withdrawn
 //! ([`withdrawal()`]); a job with a deadline is ended once it is late, or its user is told how it
-//! stands ([`admission_upkeep`]). Nothing is remembered from one look to the next.
+//! stands ([`admission_upkeep`]). A firm slot is made, moved, used and given back
+//! ([`FirmSlot::wanted`]). Nothing is remembered from one look to the next.
 //!
 //! It does no I/O, knows no C, and takes the time as an argument. It leans on the decisions that
 //! gave the promises (`predictor_core::decisions`), and the submit filter does without it.
@@ -16,6 +17,7 @@ mod reservation_chance;
 mod reservations;
 mod reserved_job;
 mod review;
+mod slots;
 mod withdrawal;
 mod within_limits;
 
@@ -26,5 +28,8 @@ pub use queued_job::QueuedJob;
 pub use reservation_chance::present_probability;
 pub use reservations::{ReservationState, Step, UPDATE_DELAY, Upkeep, Wanted, upkeep};
 pub use review::Revision;
+pub use slots::{
+    ATTACHED_BEFORE, FirmSlot, JobSeen, LONGER_THAN_LIMIT, RANKED_EVERY, ReservationSeen, ReservedTime, SlotJob, SlotSeen, SlotWanted,
+};
 pub use withdrawal::{Sibling, withdrawal};
 pub use within_limits::Excess;

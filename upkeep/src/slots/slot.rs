@@ -1,0 +1,142 @@
+//! A firm slot as the daemon keeps it.
+
+use job_types::number::{JobId, UserId};
+use job_types::options::IfRefused;
+use job_types::slot::SlotState;
+use job_types::time::{Seconds, UnixTime};
+use job_types::window::Window;
+use serde::{Deserialize, Serialize};
+
+/// How much longer a reservation is than the time limit of its job: a job starts up to a quarter of
+/// a minute late, and Slurm ends what runs in a reservation that ends.
+pub const LONGER_THAN_LIMIT: Seconds = Seconds(120);
+
+/// How long before its start a job is attached to its reservation. From then on it waits for that
+/// alone, so that it is as late as can be.
+pub const ATTACHED_BEFORE: Seconds = Seconds(10);
+
+/// How often the slots of a window are ranked anew for a slot that may still move.
+pub const RANKED_EVERY: Seconds = Seconds(3_600);
+
+/// A firm slot that somebody asked for, and how far it has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirmSlot {
+    /// Its number, by which its user knows it.
+    pub id: u64,
+    /// Who asked for it.
+    pub user: UserId,
+    /// The user's name, or number where this machine knows no name.
+    pub user_name: String,
+    /// The account that is charged; `None` where there are no accounts.
+    pub account: Option<String>,
+    /// The quality of service that was asked with.
+    pub qos: Option<String>,
+    /// The partition whose nodes it has.
+    pub partition: String,
+    /// How many nodes.
+    pub nodes: u32,
+    /// The time limit that it has room for.
+    pub limit: Seconds,
+    /// When it may begin at the earliest.
+    pub earliest: UnixTime,
+    /// When its time limit has to have passed.
+    pub latest: UnixTime,
+    /// How long before its start it moves no more.
+    pub notice: Seconds,
+    /// After how long it is given back that nobody uses.
+    pub idle: Seconds,
+    /// The job that it is for.
+    pub job: Option<SlotJob>,
+    /// What becomes of the job where there is no slot.
+    pub if_refused: IfRefused,
+    /// When it was asked for.
+    pub asked_at: UnixTime,
+    /// How far it has come.
+    pub state: SlotState,
+    /// What is reserved.
+    pub reserved: Option<ReservedTime>,
+    /// When the slots of its window were ranked last.
+    pub ranked_at: Option<UnixTime>,
+    /// When it was seen in use last.
+    pub used_at: Option<UnixTime>,
+    /// How many times it was moved, or another one took its place.
+    pub moved: u32,
+    /// Why it is over or was replaced, in a sentence.
+    pub why: Option<String>,
+    /// When it was over.
+    pub over_at: Option<UnixTime>,
+}
+
+/// The job of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotJob {
+    /// The job's number.
+    pub id: JobId,
+    /// When it was submitted, by which it is told from an earlier job of the same number.
+    pub submitted: UnixTime,
+}
+
+/// From when until when nodes are reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReservedTime {
+    /// When the reservation begins.
+    pub start: UnixTime,
+    /// When it ends, later than the time limit by [`LONGER_THAN_LIMIT`].
+    pub end: UnixTime,
+}
+
+impl FirmSlot {
+    /// Where it may lie.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        Window { earliest: self.earliest, latest: self.latest }
+    }
+
+    /// How long its reservation is: slurmctld takes whole minutes.
+    #[must_use]
+    pub fn duration(&self) -> Seconds {
+        Seconds((self.limit + LONGER_THAN_LIMIT).minutes_rounded_up().saturating_mul(60))
+    }
+
+    /// When it begins at the latest.
+    #[must_use]
+    pub fn last_start(&self) -> UnixTime {
+        self.latest - self.limit
+    }
+
+    /// From when on it moves no more; `None` where nothing is reserved.
+    #[must_use]
+    pub fn fixed_at(&self) -> Option<UnixTime> {
+        self.reserved.map(|reserved| reserved.start - self.notice)
+    }
+
+    /// When something is to be done about it next that nobody else begins; `None` where nothing is.
+    #[must_use]
+    pub fn due(&self, now: UnixTime) -> Option<UnixTime> {
+        let ReservedTime { start, end } = self.reserved.filter(|_| !self.state.is_over())?;
+        let job = self.job.is_some();
+        let moments = [
+            Some(start - self.notice),
+            Some(start - ATTACHED_BEFORE).filter(|_| job),
+            Some(start),
+            Some(end - self.limit).filter(|_| job),
+            Some(self.used_at.unwrap_or(start) + self.idle).filter(|_| !job),
+            Some(end),
+        ];
+        moments.into_iter().flatten().filter(|moment| *moment > now).min()
+    }
+
+    /// Takes note that nodes are reserved from then on.
+    pub fn reserve(&mut self, start: UnixTime, end: UnixTime, now: UnixTime) {
+        self.reserved = Some(ReservedTime { start, end });
+        self.state = if start - self.notice > now { SlotState::Movable } else { SlotState::Fixed };
+    }
+
+    /// Takes note that it is over.
+    pub fn end(&mut self, state: SlotState, why: Option<String>, now: UnixTime) {
+        (self.state, self.over_at) = (state, Some(now));
+        if why.is_some() {
+            self.why = why;
+        }
+    }
+}

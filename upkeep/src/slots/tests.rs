@@ -1,0 +1,219 @@
+use super::*;
+use job_types::number::{JobId, UserId};
+use job_types::options::IfRefused;
+use job_types::slot::SlotState;
+use job_types::time::{Seconds, UnixTime};
+use proptest::prelude::*;
+
+const NOW: UnixTime = UnixTime(1_774_618_200);
+const HOUR: i64 = 3_600;
+
+/// Two nodes for an hour, in the ten hours from now on, that move until ten minutes before.
+fn slot(job: bool) -> FirmSlot {
+    FirmSlot {
+        id: 7,
+        user: UserId(1_000),
+        user_name: "alice".to_owned(),
+        account: Some("physics".to_owned()),
+        qos: None,
+        partition: "batch".to_owned(),
+        nodes: 2,
+        limit: Seconds(HOUR),
+        earliest: NOW,
+        latest: NOW + Seconds(10 * HOUR),
+        notice: Seconds(600),
+        idle: Seconds(300),
+        job: job.then_some(SlotJob { id: JobId(41), submitted: NOW }),
+        if_refused: IfRefused::Run,
+        asked_at: NOW,
+        state: SlotState::Asked,
+        reserved: None,
+        ranked_at: None,
+        used_at: None,
+        moved: 0,
+        why: None,
+        over_at: None,
+    }
+}
+
+/// The slot with nodes reserved in two hours, ranked now.
+fn reserved(job: bool) -> FirmSlot {
+    let mut slot = slot(job);
+    let start = NOW + Seconds(2 * HOUR);
+    slot.reserve(start, start + slot.duration(), NOW);
+    FirmSlot { ranked_at: Some(NOW), ..slot }
+}
+
+const WAITS: JobSeen = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached: false };
+const ATTACHED: JobSeen = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached: true };
+
+/// What is seen so many seconds from now, with the reservation as the slot has it.
+fn seen(slot: &FirmSlot, after: i64, job: JobSeen) -> SlotSeen {
+    let reservation =
+        slot.reserved.map(|times| ReservationSeen { start: times.start, end: times.end, nodes: slot.nodes, usable_nodes: slot.nodes });
+    SlotSeen { now: NOW + Seconds(after), reservation, job, is_in_use: false, is_waited_for: false }
+}
+
+fn replaced(wanted: SlotWanted) -> &'static str {
+    let SlotWanted::Replace { why } = wanted else { panic!("{wanted:?}") };
+    why
+}
+
+fn ended(wanted: SlotWanted) -> SlotState {
+    let SlotWanted::End { state, .. } = wanted else { panic!("{wanted:?}") };
+    state
+}
+
+#[test]
+fn a_slot_that_is_asked_for_is_looked_for_until_none_fits_any_more() {
+    for (job, of_job) in [(JobSeen::NotNamed, false), (WAITS, true)] {
+        let slot = slot(of_job);
+        assert_eq!(slot.wanted(&seen(&slot, 9 * HOUR, job)), SlotWanted::Place);
+        assert_eq!(ended(slot.wanted(&seen(&slot, 9 * HOUR + 1, job))), SlotState::Refused);
+        let had_one = FirmSlot { moved: 1, ..slot };
+        assert_eq!(ended(had_one.wanted(&seen(&had_one, 9 * HOUR + 1, job))), SlotState::Lost);
+    }
+}
+
+#[test]
+fn a_reservation_that_was_made_before_a_crash_is_taken_up() {
+    let slot = slot(true);
+    let there = seen(&reserved(true), 60, WAITS);
+    assert_eq!(slot.wanted(&there), SlotWanted::Adopt);
+}
+
+#[test]
+fn a_slot_is_ranked_each_hour_until_it_is_fixed() {
+    let slot = reserved(true);
+    assert_eq!(slot.wanted(&seen(&slot, HOUR - 1, WAITS)), SlotWanted::Nothing);
+    assert_eq!(slot.wanted(&seen(&slot, HOUR, WAITS)), SlotWanted::Rank);
+    assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR - 601, WAITS)), SlotWanted::Rank);
+    assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR - 600, WAITS)), SlotWanted::Note(SlotState::Fixed));
+}
+
+#[test]
+fn a_job_is_attached_shortly_before_its_slot_and_let_go_once_too_little_is_left_of_it() {
+    let slot = reserved(true);
+    assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR - 11, WAITS)), SlotWanted::Note(SlotState::Fixed));
+    assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR - 10, WAITS)), SlotWanted::Attach);
+    assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR + 120, WAITS)), SlotWanted::Attach);
+    assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR, ATTACHED)), SlotWanted::Note(SlotState::Attached));
+    for job in [WAITS, ATTACHED] {
+        assert!(replaced(slot.wanted(&seen(&slot, 2 * HOUR + 121, job))).contains("too little is left"), "{job:?}");
+    }
+}
+
+#[test]
+fn a_job_that_starts_ends_its_slot_or_begins_to_use_it() {
+    let slot = reserved(true);
+    let runs = |is_inside| JobSeen::Runs { is_inside };
+    assert_eq!(ended(slot.wanted(&seen(&slot, HOUR, runs(false)))), SlotState::Early);
+    let attached = FirmSlot { state: SlotState::Attached, ..slot };
+    assert_eq!(attached.wanted(&seen(&attached, 2 * HOUR, runs(true))), SlotWanted::Note(SlotState::Running));
+    let running = FirmSlot { state: SlotState::Running, ..attached };
+    assert_eq!(running.wanted(&seen(&running, 2 * HOUR + 9, runs(true))), SlotWanted::Nothing);
+    assert_eq!(replaced(running.wanted(&seen(&running, 2 * HOUR + 9, WAITS))), "the job was put back into the queue");
+}
+
+#[test]
+fn how_a_slot_ends_with_its_job_says_whether_that_ran_in_it() {
+    let with = |state, has_run| {
+        let slot = FirmSlot { state, ..reserved(true) };
+        ended(slot.wanted(&seen(&slot, 2 * HOUR, JobSeen::Ended { has_run })))
+    };
+    assert_eq!(with(SlotState::Movable, Some(true)), SlotState::Early);
+    assert_eq!(with(SlotState::Movable, Some(false)), SlotState::Cancelled);
+    assert_eq!(with(SlotState::Attached, Some(true)), SlotState::Used);
+    assert_eq!(with(SlotState::Attached, Some(false)), SlotState::Cancelled);
+    assert_eq!([Some(true), None].map(|has_run| with(SlotState::Running, has_run)), [SlotState::Used; 2]);
+    assert_eq!(with(SlotState::Fixed, None), SlotState::Returned);
+}
+
+#[test]
+fn a_job_that_is_held_or_changed_keeps_no_slot_and_is_left_alone() {
+    let slot = reserved(true);
+    for (is_blocked, is_as_asked) in [(true, true), (false, false)] {
+        let job = JobSeen::Waits { is_blocked, is_as_asked, is_attached: false };
+        assert_eq!(ended(slot.wanted(&seen(&slot, HOUR, job))), SlotState::Returned);
+    }
+}
+
+#[test]
+fn what_somebody_else_does_to_the_reservation_is_kept_where_it_fits_and_replaced_where_not() {
+    for (of_job, job) in [(true, WAITS), (false, JobSeen::NotNamed)] {
+        let slot = reserved(of_job);
+        let changed = |change: &dyn Fn(&mut ReservationSeen)| {
+            let mut seen = seen(&slot, HOUR / 2, job);
+            seen.reservation.iter_mut().for_each(change);
+            slot.wanted(&seen)
+        };
+        assert_eq!(
+            slot.wanted(&SlotSeen { reservation: None, ..seen(&slot, HOUR / 2, job) }),
+            SlotWanted::Replace { why: "its reservation is not there any more" }
+        );
+        let later = |by: i64| {
+            move |there: &mut ReservationSeen| {
+                (there.start, there.end) = (there.start + Seconds(by), there.end + Seconds(by));
+            }
+        };
+        assert_eq!(changed(&later(7 * HOUR)), SlotWanted::Adopt);
+        assert_eq!(replaced(changed(&later(7 * HOUR + 60))), "somebody has changed its reservation");
+        assert_eq!(replaced(changed(&later(-3 * HOUR))), "somebody has changed its reservation");
+        assert_eq!(replaced(changed(&|there| there.end = there.end - Seconds(60))), "somebody has changed its reservation");
+        assert_eq!(replaced(changed(&|there| there.nodes = 1)), "its reservation has fewer nodes than it had");
+        let without_node = SlotSeen { now: NOW + Seconds(2 * HOUR - 60), ..seen(&slot, 0, job) };
+        let mut without_node = SlotSeen { reservation: without_node.reservation, ..without_node };
+        without_node.reservation.iter_mut().for_each(|there| there.usable_nodes = 1);
+        assert!(replaced(slot.wanted(&without_node)).starts_with("nodes of its reservation are down"));
+        assert_ne!(changed(&|there| there.usable_nodes = 1), SlotWanted::Replace { why: "" }, "there is time yet");
+    }
+}
+
+#[test]
+fn a_slot_without_a_job_is_given_back_once_nobody_has_used_it_for_long_enough() {
+    let slot = reserved(false);
+    let at = |slot: &FirmSlot, after, is_in_use, is_waited_for| {
+        slot.wanted(&SlotSeen { is_in_use, is_waited_for, ..seen(slot, 2 * HOUR + after, JobSeen::NotNamed) })
+    };
+    let fixed = FirmSlot { state: SlotState::Fixed, ..slot };
+    assert_eq!(at(&fixed, 299, false, false), SlotWanted::Nothing);
+    assert_eq!(at(&fixed, 300, true, false), SlotWanted::Note(SlotState::Running));
+    assert_eq!(at(&fixed, 300, false, true), SlotWanted::Nothing);
+    assert_eq!(ended(at(&fixed, 300, false, false)), SlotState::Returned);
+    let used = FirmSlot { state: SlotState::Running, used_at: Some(NOW + Seconds(2 * HOUR + 200)), ..fixed.clone() };
+    assert_eq!(at(&used, 499, false, false), SlotWanted::Nothing);
+    assert_eq!(ended(at(&used, 500, false, false)), SlotState::Used);
+    for (slot, state) in [(fixed, SlotState::Returned), (used, SlotState::Used)] {
+        let gone = SlotSeen { reservation: None, ..seen(&slot, 3 * HOUR + 120, JobSeen::NotNamed) };
+        assert_eq!(ended(slot.wanted(&gone)), state);
+    }
+}
+
+#[test]
+fn of_a_slot_that_is_over_nothing_stays_reserved() {
+    for state in SlotState::ALL.into_iter().filter(|state| state.is_over()) {
+        let slot = FirmSlot { state, ..reserved(true) };
+        assert_eq!(slot.wanted(&seen(&slot, HOUR, WAITS)), SlotWanted::GiveBack, "{state}");
+        let gone = SlotSeen { reservation: None, ..seen(&slot, HOUR, WAITS) };
+        assert_eq!(slot.wanted(&gone), SlotWanted::Nothing, "{state}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_job_is_attached_only_where_its_time_limit_fits_and_a_slot_never_waits_without_a_moment_to_look_again(
+        after in 0..12 * HOUR, is_attached in any::<bool>(), is_ranked in any::<bool>(),
+    ) {
+        let mut slot = reserved(true);
+        slot.ranked_at = slot.ranked_at.filter(|_| is_ranked);
+        let job = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached };
+        let seen = seen(&slot, after, job);
+        let times = slot.reserved.unwrap();
+        match slot.wanted(&seen) {
+            SlotWanted::Attach => prop_assert!(times.end - seen.now.max(times.start) >= slot.limit),
+            SlotWanted::Nothing | SlotWanted::Note(_) => prop_assert!(slot.due(seen.now).is_some()),
+            SlotWanted::Rank | SlotWanted::Replace { .. } => {}
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+}
