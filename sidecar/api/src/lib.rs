@@ -6,14 +6,28 @@
 //! and memory: an unknown key, a value of another kind and a number out of range are refused with
 //! the name of the key and what is allowed.
 
+mod firm_slot;
+mod keys;
 mod probe;
 mod refusal;
+mod reserve;
 
+pub use firm_slot::{FirmSlot, FirmSlots, SlotRefused, SlotWindow};
 pub use probe::{Answer, OrdinaryStart, Preferred, Probe, Slot};
 pub use refusal::Refusal;
+pub use reserve::{Cancel, Reserve};
 
 /// The path of [`Probe`], which is answered with an [`Answer`].
 pub const PROBE: &str = "/v1/probe";
+
+/// The path of [`Reserve`], which is answered with a [`FirmSlot`].
+pub const RESERVE: &str = "/v1/reserve";
+
+/// The path of [`Cancel`], which is answered with a [`FirmSlot`].
+pub const CANCEL: &str = "/v1/cancel";
+
+/// The path of the caller's [`FirmSlots`].
+pub const RESERVATIONS: &str = "/v1/reservations";
 
 /// The path of the snapshot without what is other users', where users' jobs are private.
 pub const SNAPSHOT: &str = "/v1/snapshot";

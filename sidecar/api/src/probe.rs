@@ -2,18 +2,15 @@
 
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use crate::keys::{Keys, LATEST, count, moment, name, number, object};
 use crate::refusal::Refusal;
 
-/// The most bytes of a name.
-const MOST_NAME_BYTES: usize = 256;
 /// The most nodes that can be asked for; more than Slurm takes (`MAX_NODES` of its configuration).
-const MOST_NODES: i64 = 1 << 20;
+const MOST_NODES: u32 = 1 << 20;
 /// The longest time limit: a year, which is as far as plans reach.
 const LONGEST_LIMIT_S: i64 = 365 * 86_400;
-/// The latest moment that can be named: the end of the year 9999.
-const LATEST: i64 = 253_402_300_799;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,22 +140,24 @@ impl Probe {
     /// # Errors
     /// What is wrong with it, by its key.
     pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| Refusal::because(format!("the request is no JSON: {error}")))?;
-        let Value::Object(keys) = value else { return Err(Refusal::because("the request is no JSON object")) };
-        if let Some(unknown) = keys.keys().find(|key| !Self::KEYS.contains(&key.as_str())) {
-            let shown: String = unknown.chars().take(64).collect();
-            return Err(Refusal::of_key(&shown, format!("this key is not known; the keys are {}", Self::KEYS.join(", "))));
-        }
+        Self::of(&object(bytes, &Self::KEYS)?)
+    }
+
+    /// The probe that keys ask for; other keys beside them are left to who reads those.
+    ///
+    /// # Errors
+    /// What is wrong with it, by its key.
+    pub(crate) fn of(keys: &Keys) -> Result<Self, Refusal> {
         let request = Self {
-            partition: name(&keys, "partition")?,
-            account: name(&keys, "account")?,
-            qos: name(&keys, "qos")?,
-            nodes: count(&keys, "nodes")?.ok_or_else(|| Refusal::of_key("nodes", "this key is needed"))?,
-            cpus: count(&keys, "cpus")?,
-            limit_s: number(&keys, "limit_s", 1, LONGEST_LIMIT_S)?,
-            earliest: moment(&keys, "earliest")?,
-            latest: moment(&keys, "latest")?,
-            prefer: preferred(&keys)?,
+            partition: name(keys, "partition")?,
+            account: name(keys, "account")?,
+            qos: name(keys, "qos")?,
+            nodes: count(keys, "nodes", MOST_NODES)?.ok_or_else(|| Refusal::of_key("nodes", "this key is needed"))?,
+            cpus: count(keys, "cpus", u32::MAX)?,
+            limit_s: number(keys, "limit_s", 1, LONGEST_LIMIT_S)?,
+            earliest: moment(keys, "earliest")?,
+            latest: moment(keys, "latest")?,
+            prefer: preferred(keys)?,
         };
         if request.latest <= request.earliest {
             return Err(Refusal::of_key("latest", "a time after earliest"));
@@ -167,37 +166,7 @@ impl Probe {
     }
 }
 
-/// A name of Slurm's: text without control characters.
-fn name(keys: &Map<String, Value>, key: &str) -> Result<Option<String>, Refusal> {
-    match keys.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if !text.is_empty() && text.len() <= MOST_NAME_BYTES && !text.chars().any(char::is_control) => {
-            Ok(Some(text.clone()))
-        }
-        Some(_) => Err(Refusal::of_key(key, format!("a name of 1 to {MOST_NAME_BYTES} bytes, or null"))),
-    }
-}
-
-fn number(keys: &Map<String, Value>, key: &str, least: i64, most: i64) -> Result<Option<i64>, Refusal> {
-    match keys.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_i64().filter(|number| (least..=most).contains(number)) {
-            Some(number) => Ok(Some(number)),
-            None => Err(Refusal::of_key(key, format!("a whole number from {least} to {most}"))),
-        },
-    }
-}
-
-fn count(keys: &Map<String, Value>, key: &str) -> Result<Option<u32>, Refusal> {
-    let most = if key == "nodes" { MOST_NODES } else { i64::from(u32::MAX) };
-    Ok(number(keys, key, 1, most)?.and_then(|number| u32::try_from(number).ok()))
-}
-
-fn moment(keys: &Map<String, Value>, key: &str) -> Result<i64, Refusal> {
-    number(keys, key, 0, LATEST)?.ok_or_else(|| Refusal::of_key(key, "this key is needed: a time in Unix seconds"))
-}
-
-fn preferred(keys: &Map<String, Value>) -> Result<Preferred, Refusal> {
+fn preferred(keys: &Keys) -> Result<Preferred, Refusal> {
     let wrong = || Refusal::of_key("prefer", "\"earliest\", \"latest\", or {\"nearest\": a time in Unix seconds}");
     match keys.get("prefer") {
         None | Some(Value::Null) => Ok(Preferred::Earliest),
