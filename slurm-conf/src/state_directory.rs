@@ -18,6 +18,9 @@ pub const API: &str = "api-socket";
 /// What the daemon has learnt, for itself alone.
 pub const LEARNT: &str = "learnt";
 
+/// The firm slots that there are, for the daemon alone.
+pub const FIRM_SLOTS: &str = "firm-slots.json";
+
 /// What the filters have counted.
 pub const COUNTERS: &str = "filter-counters";
 

@@ -46,7 +46,7 @@ impl fmt::Debug for SealKey {
 impl SealKey {
     /// The key of these bytes.
     #[must_use]
-    pub fn new(bytes: [u8; KEY_BYTES]) -> SealKey {
+    pub const fn new(bytes: [u8; KEY_BYTES]) -> SealKey {
         SealKey(bytes)
     }
 
@@ -56,6 +56,24 @@ impl SealKey {
         hasher.write(&job.map_or(0, |job| job.0).to_le_bytes());
         hasher.write(text.as_bytes());
         hasher.finish128().as_bytes()
+    }
+}
+
+impl SealKey {
+    /// What is put behind a number in a name that everybody sees, so that only whoever knows the key
+    /// can have made the name: 16 hexadecimal digits. `what` tells one kind of name from another.
+    #[must_use]
+    pub fn proof(&self, what: &str, number: u64) -> String {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(b"name");
+        hasher.write(what.as_bytes());
+        hasher.write(&number.to_le_bytes());
+        let bytes = hasher.finish128().as_bytes();
+        bytes.iter().take(8).fold(String::new(), |mut text, byte| {
+            // Writing into a string does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
     }
 }
 

@@ -36,6 +36,9 @@ pub struct FirmSlot {
     pub fixed_at: Option<i64>,
     /// How many times it was moved, or another one took its place.
     pub moved: u32,
+    /// How many node-seconds are charged for it, used or not: of the whole reservation, or until it
+    /// was given back.
+    pub charged_node_s: i64,
     /// Why there is none, where there is none.
     pub refused: Option<SlotRefused>,
 }
@@ -87,6 +90,7 @@ mod tests {
             window: SlotWindow { earliest: 4_000, latest: 9_000 },
             fixed_at: Some(4_400),
             moved: 1,
+            charged_node_s: 1_440,
             refused: None,
         };
         let refused = SlotRefused { reason: "no slot is free".to_owned(), nearest: None };

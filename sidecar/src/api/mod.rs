@@ -9,6 +9,7 @@
 //! * `POST /v1/probe`: where inside a window nodes can be reserved.
 //! * `GET /v1/snapshot`: where users' jobs are private, the snapshot with what is the caller's.
 
+mod active;
 mod applicant;
 mod callers;
 mod listener;

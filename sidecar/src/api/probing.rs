@@ -1,31 +1,36 @@
-//! The thread that answers probes, one after the other, with what processors have left over: a plan
-//! that is to be published comes first.
+//! The thread that answers probes and ranks the windows of firm slots, one after the other, with
+//! what processors have left over: a plan that is to be published comes first. What is told and
+//! what is reserved is the same ranking.
 
+use std::borrow::Cow;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
-use daemon_api::{Answer, OrdinaryStart, Preferred, Probe, Refusal, Slot};
-use job_types::firm::first_that_holds;
+use daemon_api::{Answer, FirmSlot, OrdinaryStart, Preferred, Probe, Refusal, Reserve, Slot};
+use job_types::firm::{FirmPolicy, first_that_holds};
 use job_types::number::{JobId, UserId};
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
 use job_types::window::{FARTHEST_AHEAD, Window, WindowFault, WindowNeeds};
-use predictor_core::decisions::firm::{FirmRefusal, FirmRequest, FirmStanding, RatedSlot, check_slot, firm_window};
+use predictor_core::decisions::firm::{FirmRefusal, FirmRequest, RatedSlot, check_slot, firm_window};
 use queue_plan::placement::in_queue::{Found, NodesWanted, SlotConflict, SlotInQueue, best, probe};
 use queue_plan::placement::{Preference, Probing as Slots, WhatIf};
-use queue_plan::{PendingJob, RunTimes};
+use queue_plan::{PendingJob, RunTimes, State};
 use rustix::process::setpriority_process;
 use tokio::sync::oneshot;
+use upkeep::LONGER_THAN_LIMIT;
 
+use super::active::{firm_standing, reserved_nodes};
 use super::applicant::Named;
 use super::callers::Probing;
 use super::refused::Refused;
 use super::{Latest, Standing};
 use crate::clock::now;
-use crate::plan::AskedPartition;
+use crate::plan::{AskedPartition, Question};
 
 /// How many probes may wait, of all users.
 const MOST_WAITING: usize = 16;
@@ -35,10 +40,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const MOST_NAMES: usize = 32;
 /// The lowest priority of a thread (nice(2)).
 const LOWEST_PRIORITY: i32 = 19;
-
-/// How much longer a reservation is than the time limit of its job: a job starts up to a quarter of
-/// a minute late, and Slurm ends what runs in a reservation that ends.
-const LONGER_THAN_LIMIT: Seconds = Seconds(120);
 
 /// A probe that waits for its answer.
 struct Waiting {
@@ -50,30 +51,91 @@ struct Waiting {
     answer: oneshot::Sender<Result<Answer, Refused>>,
 }
 
+/// What there is already of a slot that is ranked: it stands in its own way nowhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Own<'a> {
+    /// Its number.
+    pub(crate) id: Option<u64>,
+    /// The name of its reservation.
+    pub(crate) reservation: Option<&'a str>,
+    /// When that begins.
+    pub(crate) start: Option<UnixTime>,
+    /// The job that it is for.
+    pub(crate) job: Option<JobId>,
+}
+
+/// The slots of a window as they are ranked for a firm slot.
+#[derive(Debug)]
+pub(crate) struct Ranked {
+    /// As a probe is answered.
+    pub(crate) answer: Answer,
+    /// How long before its start the slot moves no more.
+    pub(crate) notice: Seconds,
+    /// After how long it is given back that nobody uses.
+    pub(crate) idle: Seconds,
+    /// The nearest window in which one could be had, where the window is what is wrong.
+    pub(crate) nearest: Option<String>,
+    /// By how much all jobs together are delayed by the reservation that there is already; `None`
+    /// where there is none, or it is in the way of something.
+    pub(crate) present_delay: Option<Seconds>,
+}
+
+/// What the thread is asked.
+enum Work {
+    Probe(Waiting),
+    /// A window is to be ranked, with all that the closure holds.
+    Rank(Box<dyn FnOnce(Option<&Standing>) + Send>),
+}
+
 /// The asking end of the thread.
 #[derive(Debug, Clone)]
-pub(super) struct Prober(Sender<Waiting>);
+pub(crate) struct Prober {
+    work: Sender<Work>,
+    slots: Latest<Vec<FirmSlot>>,
+}
 
 impl Prober {
-    /// Starts the thread, which lives as long as the process.
+    /// Starts the thread, which lives as long as the process. `slots` are the firm slots that there
+    /// are.
     ///
     /// # Errors
     /// The thread can't be started.
-    pub(super) fn start(standing: Latest<Standing>) -> io::Result<Self> {
-        let (sender, waiting) = bounded(MOST_WAITING);
-        std::thread::Builder::new().name("probes".to_owned()).spawn(move || answer_all(&waiting, &standing))?;
-        Ok(Self(sender))
+    pub(super) fn start(standing: Latest<Standing>, slots: Latest<Vec<FirmSlot>>) -> io::Result<Self> {
+        let (work, received) = bounded(MOST_WAITING);
+        let of_thread = Arc::clone(&slots);
+        std::thread::Builder::new().name("probes".to_owned()).spawn(move || work_on(&received, &standing, &of_thread))?;
+        Ok(Self { work, slots })
     }
 
     /// Waits for the answer to a probe.
     pub(super) async fn ask(&self, user: UserId, wanted: Probe, under_way: Probing) -> Result<Answer, Refused> {
         let (answer, answered) = oneshot::channel();
-        match self.0.try_send(Waiting { user, wanted, since: Instant::now(), under_way, answer }) {
+        match self.work.try_send(Work::Probe(Waiting { user, wanted, since: Instant::now(), under_way, answer })) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(too_many()),
             Err(TrySendError::Disconnected(_)) => return Err(failed()),
         }
         answered.await.unwrap_or_else(|_| Err(failed()))
+    }
+
+    /// Ranks the window of a firm slot, and waits for that.
+    ///
+    /// # Errors
+    /// As a probe that is refused.
+    pub(crate) fn rank(&self, user: UserId, wanted: Reserve, own: Own<'_>) -> Result<Ranked, Refused> {
+        let (answer, answered) = bounded(1);
+        let (id, start, job) = (own.id, own.start, own.job);
+        let (reservation, slots) = (own.reservation.map(str::to_owned), self.slots.lock().clone());
+        let rank = move |standing: Option<&Standing>| {
+            let own = Own { id, reservation: reservation.as_deref(), start, job };
+            let outcome = guarded(|| ranked(standing, slots.as_deref().map_or(&[], Vec::as_slice), user, wanted, own, UnixTime(now())));
+            // Whoever has given up waiting asks again.
+            let _ = answer.send(outcome);
+        };
+        if self.work.send_timeout(Work::Rank(Box::new(rank)), PATIENCE).is_err() {
+            return Err(too_many());
+        }
+        answered.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(too_many()))
     }
 }
 
@@ -85,38 +147,56 @@ fn failed() -> Refused {
     Refused(StatusCode::INTERNAL_SERVER_ERROR, Refusal::because("the probe has failed; queuecastd has logged why"))
 }
 
-fn answer_all(waiting: &Receiver<Waiting>, standing: &Latest<Standing>) {
+/// A panic costs what is asked, not the daemon.
+fn guarded<A>(answer: impl FnOnce() -> Result<A, Refused>) -> Result<A, Refused> {
+    catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_panic| {
+        tracing::error!("a probe has panicked: it is not answered");
+        Err(failed())
+    })
+}
+
+fn work_on(work: &Receiver<Work>, standing: &Latest<Standing>, slots: &Latest<Vec<FirmSlot>>) {
     // Of the calling thread, as Linux has it.
     if let Err(error) = setpriority_process(None, LOWEST_PRIORITY) {
         tracing::warn!(%error, "probes are as urgent as all else: their priority can't be lowered");
     }
-    for Waiting { user, wanted, since, under_way, answer } in waiting {
-        if answer.is_closed() {
+    for work in work {
+        let present = standing.lock().clone();
+        match work {
+            Work::Rank(rank) => rank(present.as_deref()),
             // The caller has hung up.
-            continue;
+            Work::Probe(Waiting { answer, .. }) if answer.is_closed() => {}
+            Work::Probe(Waiting { user, wanted, since, under_way, answer }) => {
+                let outcome = if since.elapsed() > PATIENCE {
+                    Err(too_many())
+                } else {
+                    let slots = slots.lock().clone();
+                    let slots = slots.as_deref().map_or(&[][..], Vec::as_slice);
+                    let wanted = Reserve { probe: wanted, notice_s: None };
+                    guarded(|| ranked(present.as_deref(), slots, user, wanted, Own::default(), UnixTime(now()))).map(|ranked| ranked.answer)
+                };
+                drop(under_way);
+                // Whoever has hung up misses the answer.
+                let _ = answer.send(outcome);
+            }
         }
-        let outcome = if since.elapsed() > PATIENCE {
-            Err(too_many())
-        } else {
-            let standing = standing.lock().clone();
-            // A panic costs this probe, not the daemon.
-            catch_unwind(AssertUnwindSafe(|| answer_to(standing.as_deref(), user, wanted, UnixTime(now())))).unwrap_or_else(|_panic| {
-                tracing::error!("a probe has panicked: it is not answered");
-                Err(failed())
-            })
-        };
-        drop(under_way);
-        // Whoever has hung up misses the answer.
-        let _ = answer.send(outcome);
     }
 }
 
-/// Answers a probe from the plan that stands.
-fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: UnixTime) -> Result<Answer, Refused> {
+/// Ranks a window by the plan that stands.
+fn ranked(
+    standing: Option<&Standing>,
+    firm_slots: &[FirmSlot],
+    user: UserId,
+    wanted: Reserve,
+    own: Own<'_>,
+    now: UnixTime,
+) -> Result<Ranked, Refused> {
     let no_plan =
         || Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, "there is no plan of the queue at the moment", Duration::from_secs(30));
+    let (notice, mut wanted) = (wanted.notice(), wanted.probe);
     let standing = standing.filter(|standing| !standing.is_outdated(now)).ok_or_else(no_plan)?;
-    let state = &standing.question.state;
+    let state = &*without(&standing.question, own);
     let (place, partition) = partition(&standing.question.partitions, wanted.partition.as_deref())?;
     let limit = limit(partition, wanted.limit())?;
     let most_nodes = partition.nodes.min(partition.most_nodes.unwrap_or(u32::MAX));
@@ -124,15 +204,16 @@ fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: 
         return Err(wrong("nodes", format!("at most {most_nodes} in partition {}", partition.name)));
     }
     let window = Window { earliest: wanted.earliest(), latest: wanted.latest() };
-    let needs = WindowNeeds { duration: limit, notice: None, ahead: FARTHEST_AHEAD };
+    let needs = WindowNeeds { duration: limit, notice, ahead: FARTHEST_AHEAD };
     let mut window = window.open(&needs, now).map_err(|refused| {
         let key = if matches!(refused.fault, WindowFault::TooFar { .. }) { "earliest" } else { "latest" };
         wrong(key, refused.to_string())
     })?;
     let applicant = Named::of(user, &wanted, standing)?;
     let policy = first_that_holds(&standing.policies, &applicant.on(&partition.name));
-    let request = FirmRequest { nodes: wanted.nodes, duration: limit, window, notice: None };
-    let offered = firm_window(policy, &request, &partition.standing(), now);
+    let request = FirmRequest { nodes: wanted.nodes, duration: limit, window, notice };
+    let stands = firm_standing(firm_slots, own.id, user, applicant.account.as_deref(), partition, now);
+    let offered = firm_window(policy, &request, &stands, now);
     window = *offered.as_ref().unwrap_or(&window);
     let probing = policy.map_or_else(Slots::default, |policy| Slots { slots: policy.slots as usize, gap: policy.gap });
     let asked = nodes_wanted(place, &wanted, limit, window, state.now);
@@ -142,9 +223,9 @@ fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: 
             return Err(in_words(conflict));
         }
         let policy = policy.ok_or(FirmRefusal::NotOffered).map_err(|refusal| refusal.to_string())?;
-        offered.map_err(|refusal| refusal.to_string())?;
-        let rated = rated(slot, wanted.nodes);
-        check_slot(policy, &rated, partition.nodes, now).map_err(|refusal| refusal.to_string())
+        offered.as_ref().map_err(|refusal| refusal.to_string())?;
+        let reserved = reserved_nodes(firm_slots, own.id, &partition.name, slot.slot);
+        check_slot(policy, &rated(slot, wanted.nodes, reserved), partition.nodes, now).map_err(|refusal| refusal.to_string())
     };
     let answered: Vec<Slot> = slots.iter().map(|slot| self::slot(slot, wanted.nodes, judge(slot))).collect();
     let best_of_all = best(&slots, asked.preference);
@@ -158,9 +239,16 @@ fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: 
     if standing.question.has_recurring_reservations {
         notes.push("of reservations that recur the next occurrence alone is known: slots behind it may not be to be had".to_owned());
     }
+    let present_delay = own.start.and_then(|start| {
+        let present = NodesWanted { earliest_start: start, latest_end: start + asked.duration, ..asked.clone() };
+        let found = probe(state, &present, Slots { slots: 1, ..Slots::default() }, WhatIf::default());
+        found.slots.first()?.harm.map(|harm| harm.total_delay)
+    });
     (wanted.partition, wanted.limit_s) = (Some(partition.name.to_string()), Some(limit.0));
     (wanted.account, wanted.qos) = (applicant.account, applicant.qos);
-    Ok(Answer {
+    let defaults = FirmPolicy::default();
+    let policy = policy.unwrap_or(&defaults);
+    let answer = Answer {
         generation: standing.generation,
         planned_at: state.now.0,
         request: wanted,
@@ -172,7 +260,24 @@ fn answer_to(standing: Option<&Standing>, user: UserId, mut wanted: Probe, now: 
         best: best(&slots, asked.preference).or(best_of_all),
         slots: answered,
         notes,
-    })
+    };
+    let nearest = offered.err().and_then(|refusal| Some(refusal.nearest()?.to_string()));
+    Ok(Ranked { answer, notice: policy.notice_of(notice), idle: policy.idle, nearest, present_delay })
+}
+
+/// The state of a plan, without what there is of a slot already.
+fn without<'a>(question: &'a Question, own: Own<'_>) -> Cow<'a, State> {
+    let place = own.reservation.and_then(|name| question.reservation_names.iter().position(|other| other == name));
+    if place.is_none() && own.job.is_none() {
+        return Cow::Borrowed(&question.state);
+    }
+    let mut state = question.state.clone();
+    // It stays in its place, because jobs name reservations by these.
+    if let Some(reservation) = place.and_then(|place| state.reservations.get_mut(place)) {
+        reservation.nodes.clear();
+    }
+    state.pending.retain(|job| Some(job.id) != own.job);
+    Cow::Owned(state)
 }
 
 fn wrong(key: &str, allowed: String) -> Refused {
@@ -201,20 +306,6 @@ fn limit(partition: &AskedPartition, asked: Option<Seconds>) -> Result<Seconds, 
             }
             _ => Ok(limit),
         },
-    }
-}
-
-impl AskedPartition {
-    /// What stands there when a slot is asked for.
-    fn standing(&self) -> FirmStanding {
-        FirmStanding {
-            of_user: 0,
-            of_account: 0,
-            of_site: 0,
-            charged_node_seconds: 0,
-            partition_nodes: self.nodes,
-            partition_longest: self.longest_limit,
-        }
     }
 }
 
@@ -261,7 +352,7 @@ fn in_words(conflict: SlotConflict) -> String {
 }
 
 /// The slot as the site's policy judges it.
-fn rated(slot: &SlotInQueue, nodes: u32) -> RatedSlot {
+fn rated(slot: &SlotInQueue, nodes: u32, reserved_nodes: u32) -> RatedSlot {
     let harm = slot.harm.unwrap_or_default();
     RatedSlot {
         start: slot.slot.start,
@@ -269,7 +360,7 @@ fn rated(slot: &SlotInQueue, nodes: u32) -> RatedSlot {
         availability: slot.availability,
         delayed_jobs: u32::try_from(harm.delayed_jobs).unwrap_or(u32::MAX),
         most_delay: harm.most_delay,
-        reserved_nodes: 0,
+        reserved_nodes,
     }
 }
 

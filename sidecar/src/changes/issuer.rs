@@ -13,7 +13,7 @@ use job_types::number::{JobId, UserId};
 use job_types::record::{Record, SealKey};
 use job_types::time::UnixTime;
 use slurm_sys::client::ClientError;
-use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob};
+use slurm_sys::client::controller::{self, ChangeError, JobUpdate, QueuedJob, ReservationError};
 use upkeep::{AdmissionStep, AdmissionUpdate, AdmissionWanted, Step, UPDATE_DELAY, Wanted, noted};
 
 use crate::clock::now;
@@ -34,7 +34,7 @@ enum Action {
 
 /// A change of one job.
 #[derive(Debug, Clone)]
-pub(super) struct Change {
+pub(crate) struct Change {
     job: JobId,
     /// When it is of no use any more.
     due: UnixTime,
@@ -113,6 +113,24 @@ impl Change {
         }
     }
 
+    /// What the firm slot of a job wants of it, which was just read: an update, or with `None` that
+    /// it is cancelled because there is no slot.
+    pub(crate) fn of_slot(job: &QueuedJob, update: Option<JobUpdate>, due: UnixTime) -> Self {
+        let action = update.map_or(Action::Cancel, |update| Action::Update { update, note: None });
+        Self {
+            job: job.job_id,
+            due,
+            seen: Seen::from(job),
+            is_withdrawal: false,
+            is_note: false,
+            is_cut: false,
+            subject: "firm slot",
+            why_cancelled: "there is no firm slot for it, as its user asked",
+            of_deadline: None,
+            actions: Some(vec![action]),
+        }
+    }
+
     pub(super) fn due(&self) -> UnixTime {
         self.due
     }
@@ -124,7 +142,7 @@ impl Change {
 }
 
 /// Sends changes to slurmctld, and remembers what need not be told twice.
-pub(super) struct Issuer {
+pub(crate) struct Issuer {
     /// The kill switch.
     off: PathBuf,
     metrics: ChangeMetrics,
@@ -145,7 +163,7 @@ struct LeftAlone {
 }
 
 impl Issuer {
-    pub(super) fn new(off: PathBuf, metrics: ChangeMetrics) -> Self {
+    pub(crate) fn new(off: PathBuf, metrics: ChangeMetrics) -> Self {
         Self { off, metrics, is_up: true, left_alone: HashMap::new() }
     }
 
@@ -160,8 +178,7 @@ impl Issuer {
     /// Carries a change out. Returns whether others are worth trying now: not while the kill switch
     /// is on or slurmctld is away.
     pub(super) fn issue(&mut self, change: &Change) -> bool {
-        // What can't be looked up is taken to be on.
-        if self.off.try_exists().unwrap_or(true) {
+        if self.is_off() {
             return false;
         }
         match self.left_alone.get(&change.job) {
@@ -201,12 +218,65 @@ impl Issuer {
             }
             Err(error @ (ChangeError::Denied { .. } | ChangeError::Away(_))) => {
                 self.metrics.change(ChangeOutcome::Failed);
-                if self.is_up {
-                    self.is_up = false;
-                    tracing::warn!(%error, "jobs can't be changed at present; each round tries again");
-                }
+                self.note_down(&error);
                 false
             }
+        }
+    }
+
+    /// Whether the kill switch is on; what can't be looked up is taken to be on.
+    pub(crate) fn is_off(&self) -> bool {
+        self.off.try_exists().unwrap_or(true)
+    }
+
+    /// Carries out a change of a job for whoever sees to it again in any case: nothing is remembered
+    /// of it. Returns whether it is made.
+    pub(crate) fn change(&mut self, change: &Change) -> bool {
+        if self.is_off() {
+            return false;
+        }
+        match self.carry_out(change) {
+            Ok(outcome) => {
+                self.note_up();
+                self.metrics.change(outcome);
+                outcome == ChangeOutcome::Made
+            }
+            Err(ChangeError::Ended | ChangeError::Started) => {
+                self.note_up();
+                self.metrics.change(ChangeOutcome::Overtaken);
+                false
+            }
+            Err(error @ (ChangeError::Refused { .. } | ChangeError::NoReservation)) => {
+                self.note_up();
+                self.metrics.change(ChangeOutcome::Failed);
+                tracing::warn!(job = change.job.0, %error, "the job is left as it is");
+                false
+            }
+            Err(error @ (ChangeError::Denied { .. } | ChangeError::Away(_))) => {
+                self.metrics.change(ChangeOutcome::Failed);
+                self.note_down(&error);
+                false
+            }
+        }
+    }
+
+    /// Makes, changes or deletes a reservation of Slurm's, unless the kill switch is on.
+    pub(crate) fn reservation<T>(&mut self, ask: impl FnOnce() -> Result<T, ReservationError>) -> Option<Result<T, ReservationError>> {
+        if self.is_off() {
+            return None;
+        }
+        let outcome = ask();
+        match &outcome {
+            Err(error @ (ReservationError::Denied { .. } | ReservationError::Away(_))) => self.note_down(error),
+            _ => self.note_up(),
+        }
+        Some(outcome)
+    }
+
+    fn note_down(&mut self, error: &dyn std::fmt::Display) {
+        if self.is_up {
+            self.is_up = false;
+            tracing::warn!(%error, "jobs can't be changed at present; each round tries again");
         }
     }
 
@@ -226,10 +296,10 @@ impl Issuer {
                     let comment = note.as_ref().and_then(|note| noted(comment.as_deref(), note));
                     let update = &JobUpdate { comment, ..update.clone() };
                     controller::update_job(change.job, update)?;
-                    let JobUpdate { begin, limit, deadline, site_factor, .. } = update;
+                    let JobUpdate { begin, limit, deadline, site_factor, reservation, .. } = update;
                     let (begin, limit_s, deadline) =
                         (begin.map(|begin| begin.0), limit.map(|limit| limit.0), deadline.map(|deadline| deadline.0));
-                    tracing::info!(job = change.job.0, begin, limit_s, deadline, site_factor, "changed the job");
+                    tracing::info!(job = change.job.0, begin, limit_s, deadline, site_factor, reservation, "changed the job");
                 }
                 Action::Cancel => {
                     controller::cancel_job(change.job)?;

@@ -18,12 +18,12 @@ mod issuer;
 mod siblings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::Receiver;
 use job_types::time::{Seconds, UnixTime};
+use parking_lot::Mutex;
 use predictor_core::snapshot::Snapshot;
 use upkeep::{ReservationState, Wanted, clocks_agree, upkeep, withdrawal};
 
@@ -33,7 +33,7 @@ use crate::metrics::changes::ChangeMetrics;
 use crate::worker::Worker;
 
 use deadlines::Deadlines;
-use issuer::{Change, Issuer};
+pub(crate) use issuer::{Change, Issuer};
 use siblings::Siblings;
 
 /// What its thread is called.
@@ -108,8 +108,7 @@ impl ChangesThread {
 }
 
 /// Looks and changes until nobody asks any more. While the file `off` exists nothing is changed.
-pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics, cluster: String) {
-    let mut issuer = Issuer::new(off, metrics.clone());
+pub(crate) fn run(rounds: &Receiver<Round>, issuer: &Mutex<Issuer>, metrics: &ChangeMetrics, cluster: String) {
     let mut siblings = Siblings::new(cluster);
     let mut deadlines = Deadlines::default();
     let mut next = rounds.recv().ok();
@@ -117,26 +116,26 @@ pub(crate) fn run(rounds: &Receiver<Round>, off: PathBuf, metrics: ChangeMetrics
         // A panic costs this round, not the daemon.
         let changes = catch_unwind(AssertUnwindSafe(|| {
             siblings.refresh(&round.cluster.reserved, &round.clusters);
-            wanted(&round, &siblings, &mut deadlines, &metrics, UnixTime(now()))
+            wanted(&round, &siblings, &mut deadlines, metrics, UnixTime(now()))
         }))
         .unwrap_or_else(|_panic| {
             tracing::error!("looking at reservations and deadlines has panicked: no job is changed in this round");
             Vec::new()
         });
         let reserved = round.cluster.reserved.iter().map(|job| (job.job.id, &job.seen));
-        issuer.forget_others(reserved.chain(round.cluster.admitted.iter().map(|job| (job.job.id, &job.seen))));
-        next = issue(&mut issuer, changes, &round, rounds);
+        issuer.lock().forget_others(reserved.chain(round.cluster.admitted.iter().map(|job| (job.job.id, &job.seen))));
+        next = issue(issuer, changes, &round, rounds);
     }
 }
 
 /// Sends changes, no faster than allowed, until all are sent or the next round has come, which it
 /// returns; `None` where nobody asks any more.
-fn issue(issuer: &mut Issuer, changes: Vec<Change>, round: &Round, rounds: &Receiver<Round>) -> Option<Round> {
+fn issue(issuer: &Mutex<Issuer>, changes: Vec<Change>, round: &Round, rounds: &Receiver<Round>) -> Option<Round> {
     if round.per_second > 0 {
         let gap = Duration::from_secs(1) / round.per_second;
         for change in changes {
             let begin = Instant::now();
-            if !issuer.issue(&change) {
+            if !issuer.lock().issue(&change) {
                 break;
             }
             match rounds.recv_timeout(gap.saturating_sub(begin.elapsed())) {

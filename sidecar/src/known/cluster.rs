@@ -40,6 +40,8 @@ pub(crate) struct Cluster {
     pub(crate) reserved: Vec<PromisedJob>,
     /// Jobs that were admitted with a deadline.
     pub(crate) admitted: Vec<PromisedJob>,
+    /// Jobs for which a firm slot is asked.
+    pub(crate) slots: Vec<PromisedJob>,
     /// The submissions of the last minutes that became jobs.
     pub(crate) submissions: Arc<SeenSubmissions>,
     /// How slurmctld makes the priorities of jobs.

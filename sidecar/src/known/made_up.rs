@@ -111,6 +111,7 @@ pub(crate) fn cluster(jobs: &[QueuedJob], reservations: Vec<Reservation>) -> Clu
         record_key: None,
         partition_limits: Vec::new(),
         admitted,
+        slots: Vec::new(),
         submissions: Arc::default(),
         priorities: Arc::new(Priorities { plugin: String::new(), only_grows: false, site_factor_plugin: None, enforces_limits: true }),
     }

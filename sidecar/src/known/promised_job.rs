@@ -4,6 +4,7 @@ use job_types::joint::JointJobs;
 use job_types::promise::Promise;
 use job_types::record::Record;
 use job_types::size::Size;
+use job_types::slot::SlotAsked;
 use job_types::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
@@ -91,7 +92,7 @@ impl PromisedJob {
             JobState::Suspended => (false, true),
             _ => return None,
         };
-        let comment = job.admin_comment.as_deref().filter(|comment| Promise::may_be_in(comment))?;
+        let comment = job.admin_comment.as_deref().filter(|comment| Promise::may_be_in(comment) || SlotAsked::may_be_in(comment))?;
         let (record, rest) = Record::split(comment)?;
         if job.array_job_id.is_some() {
             return None;

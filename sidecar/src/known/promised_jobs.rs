@@ -2,6 +2,7 @@
 
 use job_types::promise::Promise;
 use job_types::size::Size;
+use job_types::slot::SlotAsked;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::known::promised_job::PromisedJob;
@@ -13,6 +14,8 @@ pub(crate) struct PromisedJobs {
     pub(crate) reserved: Vec<PromisedJob>,
     /// Jobs that were admitted with a deadline.
     pub(crate) admitted: Vec<PromisedJob>,
+    /// Jobs for which a firm slot is asked.
+    pub(crate) slots: Vec<PromisedJob>,
 }
 
 impl PromisedJobs {
@@ -24,6 +27,7 @@ impl PromisedJobs {
             match Promise::decided(&promised.job.record) {
                 Some(Promise::Reservation(_)) => jobs.reserved.push(promised),
                 Some(Promise::Deadline(_)) => jobs.admitted.push(promised),
+                None if SlotAsked::of(&promised.job.record).is_some() => jobs.slots.push(promised),
                 None => {}
             }
         }

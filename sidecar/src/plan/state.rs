@@ -25,6 +25,8 @@ pub(crate) struct Question {
     pub(crate) users: Vec<UserId>,
     /// The partitions, in the state's order.
     pub(crate) partitions: Vec<AskedPartition>,
+    /// The names of Slurm's reservations, in the state's order.
+    pub(crate) reservation_names: Vec<String>,
     /// Whether some reservation recurs, of which the next occurrence alone is planned.
     pub(crate) has_recurring_reservations: bool,
     /// The index of each partition in the snapshot, in the state's order; `None` where it has none.
@@ -81,6 +83,7 @@ impl Question {
                 ..State::default()
             },
             partitions: cluster.partitions.iter().map(asked_partition).collect(),
+            reservation_names: reservations.iter().map(|reservation| reservation.name.clone()).collect(),
             has_recurring_reservations: reservations.iter().any(|reservation| reservation.flags.has(ReservationFlag::Recurring)),
             users: Vec::new(),
             promised: Vec::new(),

@@ -16,6 +16,7 @@ use slurm_sys::memory::{Distrust, HandOver, distrust};
 use snapshot_writer::for_reader;
 
 use crate::failure::Failure;
+use crate::firm::ledger;
 use crate::known::checkpoint;
 use crate::known::damaged::keep_aside;
 use crate::known::privacy::Privacy;
@@ -246,7 +247,7 @@ impl StateDirectory {
             let entry = entry?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with(UNFINISHED) || name.starts_with(in_force::UNFINISHED) || name == checkpoint::UNFINISHED {
+            if name.starts_with(UNFINISHED) || name.starts_with(in_force::UNFINISHED) || name == checkpoint::UNFINISHED || name == ledger::UNFINISHED {
                 fs::remove_file(entry.path())?;
             }
         }

@@ -47,7 +47,7 @@ impl Conversion {
     pub(super) fn cluster(&mut self, answers: Answers) -> Cluster {
         let Answers { read_at, controller_ahead, partitions, nodes, reservations, queue, limits, priorities, record_key } = answers;
         let names = &mut self.names;
-        let PromisedJobs { reserved, admitted } = PromisedJobs::new(&queue, asked, priorities.enforces_limits);
+        let PromisedJobs { reserved, admitted, slots } = PromisedJobs::new(&queue, asked, priorities.enforces_limits);
         Cluster {
             read_at,
             controller_ahead,
@@ -57,6 +57,7 @@ impl Conversion {
             shared_nodes: SharedNodes::new(&partitions, &nodes, &queue, asked, read_at),
             reserved,
             admitted,
+            slots,
             submissions: Arc::new(self.submissions.seen(&queue, asked, read_at)),
             priorities,
             queue: Queue::new(&nodes, reservations, &queue, names),

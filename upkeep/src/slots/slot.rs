@@ -41,6 +41,11 @@ pub struct FirmSlot {
     pub earliest: UnixTime,
     /// When its time limit has to have passed.
     pub latest: UnixTime,
+    /// The start that is preferred among several that are equally good; `None` is the earliest.
+    pub near: Option<UnixTime>,
+    /// How long before its start it is to move no more, as its user says; `None` is as the site has
+    /// it.
+    pub asked_notice: Option<Seconds>,
     /// How long before its start it moves no more.
     pub notice: Seconds,
     /// After how long it is given back that nobody uses.
@@ -65,6 +70,8 @@ pub struct FirmSlot {
     pub why: Option<String>,
     /// When it was over.
     pub over_at: Option<UnixTime>,
+    /// Whether slurmctld may have its reservation, as far as the daemon has found out.
+    pub is_left: bool,
 }
 
 /// The job of a slot.
@@ -126,10 +133,25 @@ impl FirmSlot {
         moments.into_iter().flatten().filter(|moment| *moment > now).min()
     }
 
+    /// How many node-seconds are charged for it: for all of its reservation, or until that was given
+    /// back.
+    #[must_use]
+    pub fn charged_node_seconds(&self) -> i64 {
+        let Some(ReservedTime { start, end }) = self.reserved else { return 0 };
+        let until = self.over_at.map_or(end, |over_at| over_at.clamp(start, end));
+        (until - start).0.saturating_mul(self.nodes.into())
+    }
+
     /// Takes note that nodes are reserved from then on.
     pub fn reserve(&mut self, start: UnixTime, end: UnixTime, now: UnixTime) {
-        self.reserved = Some(ReservedTime { start, end });
+        (self.reserved, self.is_left) = (Some(ReservedTime { start, end }), true);
         self.state = if start - self.notice > now { SlotState::Movable } else { SlotState::Fixed };
+    }
+
+    /// Takes note that its reservation was given back, and that another one is looked for.
+    pub fn begin_anew(&mut self, why: &str) {
+        (self.reserved, self.state, self.is_left) = (None, SlotState::Asked, false);
+        (self.moved, self.why, self.ranked_at) = (self.moved.saturating_add(1), Some(why.to_owned()), None);
     }
 
     /// Takes note that it is over.

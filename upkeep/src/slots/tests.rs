@@ -21,6 +21,8 @@ fn slot(job: bool) -> FirmSlot {
         limit: Seconds(HOUR),
         earliest: NOW,
         latest: NOW + Seconds(10 * HOUR),
+        near: None,
+        asked_notice: None,
         notice: Seconds(600),
         idle: Seconds(300),
         job: job.then_some(SlotJob { id: JobId(41), submitted: NOW }),
@@ -33,6 +35,7 @@ fn slot(job: bool) -> FirmSlot {
         moved: 0,
         why: None,
         over_at: None,
+        is_left: false,
     }
 }
 
@@ -161,11 +164,10 @@ fn what_somebody_else_does_to_the_reservation_is_kept_where_it_fits_and_replaced
         assert_eq!(replaced(changed(&later(-3 * HOUR))), "somebody has changed its reservation");
         assert_eq!(replaced(changed(&|there| there.end = there.end - Seconds(60))), "somebody has changed its reservation");
         assert_eq!(replaced(changed(&|there| there.nodes = 1)), "its reservation has fewer nodes than it had");
-        let without_node = SlotSeen { now: NOW + Seconds(2 * HOUR - 60), ..seen(&slot, 0, job) };
-        let mut without_node = SlotSeen { reservation: without_node.reservation, ..without_node };
+        let mut without_node = seen(&slot, 2 * HOUR - 60, job);
         without_node.reservation.iter_mut().for_each(|there| there.usable_nodes = 1);
         assert!(replaced(slot.wanted(&without_node)).starts_with("nodes of its reservation are down"));
-        assert_ne!(changed(&|there| there.usable_nodes = 1), SlotWanted::Replace { why: "" }, "there is time yet");
+        assert_eq!(changed(&|there| there.usable_nodes = 1), SlotWanted::Nothing, "there is time yet");
     }
 }
 
@@ -197,6 +199,19 @@ fn of_a_slot_that_is_over_nothing_stays_reserved() {
         let gone = SlotSeen { reservation: None, ..seen(&slot, HOUR, WAITS) };
         assert_eq!(slot.wanted(&gone), SlotWanted::Nothing, "{state}");
     }
+}
+
+#[test]
+fn a_slot_is_charged_for_as_long_as_its_nodes_are_kept() {
+    let charged = |over_after: Option<i64>| {
+        let mut slot = reserved(false);
+        if let Some(after) = over_after {
+            slot.end(SlotState::Returned, None, NOW + Seconds(2 * HOUR + after));
+        }
+        slot.charged_node_seconds()
+    };
+    assert_eq!([None, Some(-600), Some(300), Some(2 * HOUR)].map(charged), [2 * 3_720, 0, 600, 2 * 3_720]);
+    assert_eq!(slot(false).charged_node_seconds(), 0);
 }
 
 proptest! {
