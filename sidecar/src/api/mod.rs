@@ -4,14 +4,21 @@
 //! direction: how many connections, how large a request and how long it may take to arrive, how
 //! often and how much is planned ([`callers`]). One thread serves all connections, and another one,
 //! of the lowest priority, answers probes ([`probing`]). Neither is waited for by the main thread,
-//! which leaves them what there is to answer from: [`Api::set_standing`], [`Api::set_snapshot`].
+//! which leaves them what there is to answer from: [`Api::set_standing`], [`Api::set_snapshot`],
+//! [`Api::set_firm_slots`].
 //!
 //! * `POST /v1/probe`: where inside a window nodes can be reserved.
+//! * `POST /v1/reserve`, `POST /v1/cancel`: nodes are reserved inside a window, and given back. The
+//!   room that does it takes them from [`Api::asked`].
+//! * `GET /v1/reservations`: the caller's firm slots, or everybody's for an operator.
 //! * `GET /v1/snapshot`: where users' jobs are private, the snapshot with what is the caller's.
 
 mod active;
 mod applicant;
 mod callers;
+mod desk;
+#[cfg(test)]
+mod firm_tests;
 mod listener;
 mod probing;
 mod refused;
@@ -27,11 +34,16 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
 
+use crossbeam::channel::Receiver;
+use daemon_api::FirmSlot;
 use parking_lot::Mutex;
 use predictor_core::snapshot::Snapshot;
 
 use callers::Callers;
+pub(crate) use desk::Asked;
+use desk::Desk;
 use probing::Prober;
+pub(crate) use refused::Refused;
 use routes::Answering;
 pub(crate) use standing::Standing;
 
@@ -43,6 +55,8 @@ type Latest<T> = Arc<Mutex<Option<Arc<T>>>>;
 pub(crate) struct Api {
     standing: Latest<Standing>,
     snapshot: Latest<Snapshot<Vec<u8>>>,
+    firm_slots: Latest<Vec<FirmSlot>>,
+    asked: Receiver<Asked>,
 }
 
 impl Api {
@@ -60,16 +74,30 @@ impl Api {
             let _context = runtime.enter();
             tokio::net::UnixListener::from_std(listener)?
         };
-        let (standing, snapshot) = (Latest::default(), Latest::default());
+        let (standing, snapshot, firm_slots) = (Latest::default(), Latest::default(), Latest::default());
+        let (desk, asked) = Desk::new();
         let answering = Answering {
             snapshot: Arc::clone(&snapshot),
             standing: Arc::clone(&standing),
             prober: Prober::start(Arc::clone(&standing))?,
+            firm_slots: Arc::clone(&firm_slots),
+            desk,
             callers: Callers::default(),
         };
         let body = move || runtime.block_on(listener::serve(listener, answering));
         std::thread::Builder::new().name("api".to_owned()).spawn(body)?;
-        Ok(Self { standing, snapshot })
+        Ok(Self { standing, snapshot, firm_slots, asked })
+    }
+
+    /// What users ask of the room that makes firm slots. Each request is taken by one of those who
+    /// take from it.
+    pub(crate) fn asked(&self) -> Receiver<Asked> {
+        self.asked.clone()
+    }
+
+    /// These firm slots are listed from now on, to those whose they are.
+    pub(crate) fn set_firm_slots(&self, slots: Vec<FirmSlot>) {
+        *self.firm_slots.lock() = Some(Arc::new(slots));
     }
 
     /// Probes are answered from this plan from now on; without one they are refused for now.

@@ -10,11 +10,11 @@ use serde::Serialize;
 
 /// Why there is no answer, with its status.
 #[derive(Debug)]
-pub(super) struct Refused(pub(super) StatusCode, pub(super) Refusal);
+pub(crate) struct Refused(pub(crate) StatusCode, pub(crate) Refusal);
 
 impl Refused {
     /// The caller may ask again in a while, which is whole seconds and at least one.
-    pub(super) fn for_now(status: StatusCode, error: &str, after: Duration) -> Self {
+    pub(crate) fn for_now(status: StatusCode, error: &str, after: Duration) -> Self {
         let retry_after_s = Some(after.as_secs_f64().ceil().max(1.0) as u64);
         Self(status, Refusal { retry_after_s, ..Refusal::because(error) })
     }

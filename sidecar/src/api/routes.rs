@@ -10,15 +10,19 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use daemon_api::{MOST_REQUEST_BYTES, PROBE, Probe, Refusal, SNAPSHOT, VERSION};
+use daemon_api::{
+    CANCEL, Cancel, FirmSlot, FirmSlots, MOST_REQUEST_BYTES, PROBE, Probe, RESERVATIONS, RESERVE, Refusal, Reserve, SNAPSHOT, VERSION,
+};
 use http_body_util::{BodyExt, Full, LengthLimitError};
 use job_types::number::UserId;
+use nix::unistd::geteuid;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 use snapshot_writer::for_reader;
 use tokio::time::{Instant, timeout_at};
 
-use super::callers::Callers;
+use super::callers::{Callers, Probing};
+use super::desk::Desk;
 use super::probing::Prober;
 use super::refused::{Refused, json};
 use super::{Latest, Standing};
@@ -28,7 +32,9 @@ use super::{Latest, Standing};
 pub(super) struct Answering {
     pub(super) snapshot: Latest<Snapshot<Vec<u8>>>,
     pub(super) standing: Latest<Standing>,
+    pub(super) firm_slots: Latest<Vec<FirmSlot>>,
     pub(super) prober: Prober,
+    pub(super) desk: Desk,
     pub(super) callers: Callers,
 }
 
@@ -41,10 +47,19 @@ impl Answering {
 
 /// The paths, for one caller whose request has to have arrived by then.
 pub(super) fn router(answering: Answering, user: UserId, arrived_by: Instant) -> Router {
-    let of_snapshot = answering.clone();
+    let [of_reserve, of_cancel, of_reservations, of_snapshot] = [(); 4].map(|()| answering.clone());
     let probe = move |request: Request| async move { answered(self::probe(&answering, user, request, arrived_by).await) };
+    let reserve = move |request: Request| async move { answered(self::reserve(&of_reserve, user, request, arrived_by).await) };
+    let cancel = move |request: Request| async move { answered(self::cancel(&of_cancel, user, request, arrived_by).await) };
+    let reservations = move || async move { answered(self::reservations(&of_reservations, user)) };
     let snapshot = move || async move { self::snapshot(&of_snapshot, user).await.unwrap_or_else(Refused::into_response) };
-    Router::new().route(PROBE, post(probe)).route(SNAPSHOT, get(snapshot)).fallback(not_known)
+    Router::new()
+        .route(PROBE, post(probe))
+        .route(RESERVE, post(reserve))
+        .route(CANCEL, post(cancel))
+        .route(RESERVATIONS, get(reservations))
+        .route(SNAPSHOT, get(snapshot))
+        .fallback(not_known)
 }
 
 fn answered<A: Serialize>(answer: Result<A, Refused>) -> Response {
@@ -64,7 +79,8 @@ async fn not_known(uri: Uri) -> Response {
         let refusal = Refusal::of_key("version", format!("this version of the API is not known; known is {VERSION}"));
         return json(StatusCode::BAD_REQUEST, &refusal);
     }
-    json(StatusCode::NOT_FOUND, &Refusal::because(format!("there is nothing at this path; known are {PROBE} and {SNAPSHOT}")))
+    let known = [PROBE, RESERVE, CANCEL, RESERVATIONS, SNAPSHOT].join(", ");
+    json(StatusCode::NOT_FOUND, &Refusal::because(format!("there is nothing at this path; known are {known}")))
 }
 
 /// Reads the body of a request.
@@ -86,11 +102,43 @@ async fn read(request: Request, arrived_by: Instant) -> Result<Vec<u8>, Refused>
 async fn probe(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<daemon_api::Answer, Refused> {
     let bytes = read(request, arrived_by).await?;
     let wanted = Probe::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
-    let probing = answering
-        .callers
-        .probe(answering.counted_as(user), std::time::Instant::now())
-        .map_err(|after| Refused::for_now(StatusCode::TOO_MANY_REQUESTS, "a user has one probe at a time and ten a minute", after))?;
+    let probing = begin(answering, user)?;
     answering.prober.ask(user, wanted, probing).await
+}
+
+/// Lets a user begin what takes a plan or a change of Slurm's, as seldom as a user may.
+fn begin(answering: &Answering, user: UserId) -> Result<Probing, Refused> {
+    let too_often = "a user has one probe, reservation or cancellation at a time, and ten of them a minute";
+    let begun = answering.callers.probe(answering.counted_as(user), std::time::Instant::now());
+    begun.map_err(|after| Refused::for_now(StatusCode::TOO_MANY_REQUESTS, too_often, after))
+}
+
+async fn reserve(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<FirmSlot, Refused> {
+    let bytes = read(request, arrived_by).await?;
+    let wanted = Reserve::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
+    let _under_way = begin(answering, user)?;
+    answering.desk.reserve(user, wanted).await
+}
+
+async fn cancel(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<FirmSlot, Refused> {
+    let bytes = read(request, arrived_by).await?;
+    let Cancel { id } = Cancel::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
+    let _under_way = begin(answering, user)?;
+    answering.desk.cancel(user, id).await
+}
+
+/// The firm slots that a caller may see.
+fn reservations(answering: &Answering, user: UserId) -> Result<FirmSlots, Refused> {
+    let not_yet = "queuecastd has not found out yet which firm slots there are";
+    let slots = answering.firm_slots.lock().clone();
+    let slots = slots.ok_or_else(|| Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, not_yet, Duration::from_secs(5)))?;
+    Ok(visible_to(user, &slots))
+}
+
+/// The slots that are a user's; an operator's are all of them.
+fn visible_to(user: UserId, slots: &[FirmSlot]) -> FirmSlots {
+    let is_operator = user == UserId(0) || user == UserId(geteuid().as_raw());
+    FirmSlots { slots: slots.iter().filter(|slot| is_operator || slot.user == user.0).cloned().collect() }
 }
 
 /// Gives the caller's place for a snapshot back once all of it is sent, or nobody takes it any
@@ -117,4 +165,20 @@ async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refus
         frame
     });
     Ok((StatusCode::OK, [(CONTENT_TYPE, "application/octet-stream")], Body::new(body)).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::firm_tests::slot;
+    use super::*;
+
+    #[test]
+    fn a_user_sees_no_slot_of_others_and_operators_see_all() {
+        let own = geteuid().as_raw();
+        let [mine, theirs] = [own.wrapping_add(1), own.wrapping_add(2)].map(|user| user.max(1));
+        let slots = [slot(1, mine), slot(2, theirs), slot(3, mine)];
+        let seen = |user: u32| -> Vec<u64> { visible_to(UserId(user), &slots).slots.iter().map(|slot| slot.id).collect() };
+        assert_eq!([seen(mine), seen(theirs), seen(own.wrapping_add(3))], [vec![1, 3], vec![2], vec![]]);
+        assert_eq!([seen(0), seen(own)], [[1, 2, 3], [1, 2, 3]]);
+    }
 }
