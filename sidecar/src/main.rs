@@ -26,6 +26,7 @@ mod changes;
 mod clock;
 mod daemon;
 mod failure;
+mod firm;
 mod guard;
 mod known;
 mod learn;

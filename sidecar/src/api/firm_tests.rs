@@ -27,13 +27,14 @@ pub(super) fn slot(id: u64, user: u32) -> FirmSlot {
         window: SlotWindow { earliest: 4_000, latest: 9_000 },
         fixed_at: Some(4_700),
         moved: 0,
+        charged_node_s: 0,
         refused: None,
     }
 }
 
 /// A room that grants what is asked for, as slot 7, and gives back slot 7 and no other.
 fn open_room(served: &Served) {
-    let asked = served.api.asked();
+    let asked = served.api.firm_room().asked().clone();
     std::thread::spawn(move || {
         for asked in asked {
             match asked {
@@ -87,7 +88,7 @@ fn what_is_malformed_or_out_of_range_does_not_reach_the_room() {
         assert!(served.sent(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes()).starts_with("HTTP/1.1 405"));
     }
     assert_eq!(served.post("/v1/reservations", b"{}").0, 405);
-    assert!(served.api.asked().is_empty());
+    assert!(served.api.firm_room().asked().clone().is_empty());
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn the_slots_that_are_known_are_listed() {
     assert!(not_yet.starts_with("HTTP/1.1 503") && not_yet.contains("retry_after_s"), "{not_yet}");
     let own = nix::unistd::geteuid().as_raw();
     for slots in [vec![], vec![slot(7, own), slot(8, own)]] {
-        served.api.set_firm_slots(slots.clone());
+        served.api.firm_room().list(slots.clone());
         let answer = served.sent(get);
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         let listed: FirmSlots = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();

@@ -5,11 +5,11 @@
 //! often and how much is planned ([`callers`]). One thread serves all connections, and another one,
 //! of the lowest priority, answers probes ([`probing`]). Neither is waited for by the main thread,
 //! which leaves them what there is to answer from: [`Api::set_standing`], [`Api::set_snapshot`],
-//! [`Api::set_firm_slots`].
+//! [`FirmRoom::list`].
 //!
 //! * `POST /v1/probe`: where inside a window nodes can be reserved.
 //! * `POST /v1/reserve`, `POST /v1/cancel`: nodes are reserved inside a window, and given back. The
-//!   room that does it takes them from [`Api::asked`].
+//!   room that does it takes them from [`Api::firm_room`].
 //! * `GET /v1/reservations`: the caller's firm slots, or everybody's for an operator.
 //! * `GET /v1/snapshot`: where users' jobs are private, the snapshot with what is the caller's.
 
@@ -17,6 +17,7 @@ mod active;
 mod applicant;
 mod callers;
 mod desk;
+mod firm_room;
 #[cfg(test)]
 mod firm_tests;
 mod listener;
@@ -42,7 +43,8 @@ use predictor_core::snapshot::Snapshot;
 use callers::Callers;
 pub(crate) use desk::Asked;
 use desk::Desk;
-use probing::Prober;
+pub(crate) use firm_room::FirmRoom;
+pub(crate) use probing::{Own, Prober, Ranked};
 pub(crate) use refused::Refused;
 use routes::Answering;
 pub(crate) use standing::Standing;
@@ -57,6 +59,7 @@ pub(crate) struct Api {
     snapshot: Latest<Snapshot<Vec<u8>>>,
     firm_slots: Latest<Vec<FirmSlot>>,
     asked: Receiver<Asked>,
+    prober: Prober,
 }
 
 impl Api {
@@ -76,28 +79,23 @@ impl Api {
         };
         let (standing, snapshot, firm_slots) = (Latest::default(), Latest::default(), Latest::default());
         let (desk, asked) = Desk::new();
+        let prober = Prober::start(Arc::clone(&standing), Arc::clone(&firm_slots))?;
         let answering = Answering {
             snapshot: Arc::clone(&snapshot),
             standing: Arc::clone(&standing),
-            prober: Prober::start(Arc::clone(&standing))?,
+            prober: prober.clone(),
             firm_slots: Arc::clone(&firm_slots),
             desk,
             callers: Callers::default(),
         };
         let body = move || runtime.block_on(listener::serve(listener, answering));
         std::thread::Builder::new().name("api".to_owned()).spawn(body)?;
-        Ok(Self { standing, snapshot, firm_slots, asked })
+        Ok(Self { standing, snapshot, firm_slots, asked, prober })
     }
 
-    /// What users ask of the room that makes firm slots. Each request is taken by one of those who
-    /// take from it.
-    pub(crate) fn asked(&self) -> Receiver<Asked> {
-        self.asked.clone()
-    }
-
-    /// These firm slots are listed from now on, to those whose they are.
-    pub(crate) fn set_firm_slots(&self, slots: Vec<FirmSlot>) {
-        *self.firm_slots.lock() = Some(Arc::new(slots));
+    /// What the room takes that makes firm slots, and leaves here.
+    pub(crate) fn firm_room(&self) -> FirmRoom {
+        FirmRoom { prober: self.prober.clone(), asked: self.asked.clone(), firm_slots: Arc::clone(&self.firm_slots) }
     }
 
     /// Probes are answered from this plan from now on; without one they are refused for now.

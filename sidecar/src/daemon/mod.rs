@@ -25,6 +25,7 @@ use predictor_core::decisions::MOST_AHEAD;
 use crate::changes;
 use crate::clock::now;
 use crate::failure::Failure;
+use crate::firm;
 use crate::guard;
 use crate::learn::learner;
 use crate::logging::Logging;
@@ -59,6 +60,7 @@ struct Daemon {
     learning: Learning,
     planner: plan::PlannerThread,
     changes: changes::ChangesThread,
+    firm: firm::FirmThread,
     rules: rules::RulesThread,
     filter: FilterWatch,
     guarding: Guarding,
@@ -170,6 +172,9 @@ impl Daemon {
             }
             Message::Died(rules::NAME) => {
                 self.rules_fail("the thread that compiles the rules has panicked: those before stay in force; restart queuecastd");
+            }
+            Message::Died(firm::NAME) => {
+                tracing::error!("the thread that looks after firm slots has panicked: they run out by themselves; restart queuecastd");
             }
             Message::Died(name @ (site_data::WRITER | site_data::RESOLVER)) => {
                 tracing::error!(name, "a thread has panicked: rules see what was known of users and jobs before; restart queuecastd");

@@ -16,6 +16,8 @@ impl Daemon {
         if goes_on {
             let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, clusters, .. } = &self.settings.configuration;
             let configured = || changes::Configured { per_second: changes.per_second, clusters: clusters.keys().cloned().collect() };
+            let (mode, per_second) = (self.settings.site_policy().mode, changes.per_second);
+            self.firm.ask(self.publication.publisher.cluster(), per_second, mode);
             self.changes.ask(self.publication.publisher.cluster(), Seconds(*interval_seconds), configured, || snapshot);
         }
         self.filter.store(&self.publication.directory);

@@ -1,12 +1,14 @@
 //! How the main thread starts the others, and itself.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
 use crossbeam::channel::{Sender, bounded};
 use daemon_arguments::Arguments;
 use job_types::time::UnixTime;
+use parking_lot::Mutex;
 use slurm_sys::client;
 
 use super::Daemon;
@@ -20,6 +22,7 @@ use crate::api::Api;
 use crate::changes;
 use crate::clock::now;
 use crate::failure::Failure;
+use crate::firm;
 use crate::guard;
 use crate::known::checkpoint::{self, NotTaken, Subject};
 use crate::known::damaged::keep_aside;
@@ -107,9 +110,9 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let planner_sender = sender.clone();
     start(plan::NAME, sender.clone(), move || plan::run(&questions, &planner_sender))?;
     let (changes, rounds) = changes::ChangesThread::new();
-    let (off, change_metrics) = (directory.kill_switch(), metrics.changes());
-    let cluster = site.cluster.clone();
-    start(changes::NAME, sender.clone(), move || changes::run(&rounds, off, change_metrics, cluster))?;
+    let issuer = Arc::new(Mutex::new(changes::Issuer::new(directory.kill_switch(), metrics.changes())));
+    let (cluster, of_changes, change_metrics) = (site.cluster.clone(), Arc::clone(&issuer), metrics.changes());
+    start(changes::NAME, sender.clone(), move || changes::run(&rounds, &of_changes, &change_metrics, cluster))?;
     let (guard_thread, questions) = guard::GuardThread::new();
     let guard_sender = sender.clone();
     start(guard::NAME, sender.clone(), move || {
@@ -117,7 +120,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     })?;
     let (mut rules, looks) = rules::RulesThread::new();
     let loader = rules::Loader::new(settings.path().to_owned(), directory.path().to_owned(), directory.privacy().clone(), tables);
-    start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &sender))?;
+    let rules_sender = sender.clone();
+    start(rules::NAME, sender.clone(), move || rules::run(loader, &looks, &rules_sender))?;
     if !arguments.once {
         rules.ask(true);
     }
@@ -134,6 +138,11 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     // A daemon that ends after one snapshot takes its memory with it.
     let memory = if arguments.once { None } else { share_memory() };
     let api = if arguments.once { None } else { start_api(&directory) };
+    let (firm, rounds) = firm::FirmThread::new();
+    if let Some(room) = api.as_ref().map(Api::firm_room) {
+        let ledger = firm::ledger::Ledger::load(directory.path(), UnixTime(now()));
+        start(firm::NAME, sender, move || firm::run(&rounds, room, ledger, &issuer))?;
+    }
     let guarding = Guarding::load(guard_thread, &directory, &settings, site.cluster.clone());
     let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, api);
     let filter = FilterWatch::load(&directory);
@@ -146,6 +155,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
         learning: Learning::new(learner, subject, is_resumed),
         planner,
         changes,
+        firm,
         rules,
         filter,
         guarding,

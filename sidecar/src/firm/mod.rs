@@ -1,0 +1,106 @@
+//! The room in which firm slots are made, moved, attached to their jobs and given back.
+//!
+//! One thread takes what users ask over the API ([`asking`]), finds the jobs whose records ask for
+//! a slot ([`jobs`]), and looks at every slot whenever a snapshot is published and whenever
+//! something is due. What is wanted of each is said by `upkeep::FirmSlot::wanted`, by what
+//! slurmctld has at that moment; [`room`] does it, through the issuer of all changes. Slots are
+//! ranked in the thread that answers probes, by the same ranking.
+//!
+//! A slot is on the disk ([`ledger`]) before anything is reserved for it, and its reservation has a
+//! name that nobody else can make up ([`name`]): a daemon that was killed at any step finds out
+//! from slurmctld how far it had come.
+
+mod asking;
+mod jobs;
+pub(crate) mod ledger;
+mod listed;
+#[cfg(test)]
+mod made_up;
+mod name;
+mod placing;
+mod room;
+mod told;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam::channel::{Receiver, select};
+use job_types::options::Mode;
+use job_types::time::UnixTime;
+use parking_lot::Mutex;
+
+use crate::api::FirmRoom;
+use crate::changes::Issuer;
+use crate::clock::now;
+use crate::known::cluster::Cluster;
+use crate::worker::Worker;
+
+use ledger::Ledger;
+use room::Room;
+
+/// What its thread is called.
+pub(crate) const NAME: &str = "firm-slots";
+
+/// How long the room waits at the most for something to happen.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// What one look at all slots rests on.
+#[derive(Debug, Clone)]
+pub(crate) struct Round {
+    pub(crate) cluster: Arc<Cluster>,
+    /// How many changes a second may go to slurmctld; 0 is none.
+    pub(crate) per_second: u32,
+    /// How far the site goes.
+    pub(crate) mode: Mode,
+}
+
+/// The thread, as the main thread knows it.
+pub(crate) struct FirmThread(Worker<Round>);
+
+impl FirmThread {
+    /// An end, and the other one.
+    pub(crate) fn new() -> (Self, Receiver<Round>) {
+        let (worker, received) = Worker::new();
+        (Self(worker), received)
+    }
+
+    /// Has the slots looked at, unless the room is still busy with the round before.
+    pub(crate) fn ask(&self, cluster: Option<Arc<Cluster>>, per_second: u32, mode: Mode) {
+        if let Some(cluster) = cluster {
+            self.0.tell(Round { cluster, per_second, mode });
+        }
+    }
+}
+
+/// Looks after slots until the main thread has dropped its end.
+pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, ledger: Ledger, issuer: &Mutex<Issuer>) {
+    let mut room = Room::new(api, ledger, issuer);
+    loop {
+        let wait = room.due(UnixTime(now())).map_or(LONGEST_WAIT, |due| {
+            let seconds = u64::try_from((due - UnixTime(now())).0).unwrap_or(0);
+            Duration::from_secs(seconds.max(1)).min(LONGEST_WAIT)
+        });
+        let desk = room.asked();
+        let asked = select! {
+            recv(rounds) -> round => match round {
+                Ok(round) => {
+                    room.begin_round(round);
+                    None
+                }
+                Err(_) => return,
+            },
+            recv(desk) -> asked => asked.inspect_err(|_| room.is_left_alone()).ok(),
+            default(wait) => None,
+        };
+        // A panic costs this look, not the daemon; what was asked is answered as failed.
+        let outcome = catch_unwind(AssertUnwindSafe(|| match asked {
+            Some(asked) => room.answer(asked),
+            None => room.look(),
+        }));
+        if outcome.is_err() {
+            tracing::error!("looking at firm slots has panicked: they stay as they are in this round");
+        }
+        room.keep_and_list();
+    }
+}

@@ -1,0 +1,497 @@
+//! Looks at each slot, and does what is wanted of it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{Receiver, never};
+use job_types::number::JobId;
+use job_types::options::{IfRefused, Mode};
+use job_types::record::SealKey;
+use job_types::slot::SlotState;
+use job_types::time::{Seconds, UnixTime};
+use parking_lot::Mutex;
+use slurm_sys::client::controller::{
+    self, JobUpdate, NewReservation, QueuedJob, Reservation, ReservationError, ReservationUpdate, create_reservation, delete_reservation,
+    update_reservation,
+};
+use upkeep::{FirmSlot, JobSeen, ReservationSeen, SlotSeen, SlotWanted};
+
+use super::ledger::Ledger;
+use super::placing::{self, NotRanked};
+use super::told::told;
+use super::{Round, jobs, listed, name};
+use crate::api::{Asked, FirmRoom};
+use crate::changes::{Change, Issuer};
+use crate::clock::now;
+use crate::known::cluster::{Cluster, Phase};
+use crate::read::queue_reader;
+
+/// How long slurmctld keeps a reservation without jobs where no daemon gives it back, at the least.
+const LEAST_PURGE: Seconds = Seconds(180);
+/// How old a use is that is written to the disk anew.
+const USE_WRITTEN_EVERY: Seconds = Seconds(60);
+
+/// What became of the attempt to give a reservation back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum GivenBack {
+    /// It is not there any more.
+    Gone,
+    /// Jobs run in it or wait for it.
+    InUse,
+    /// slurmctld is away, refuses, or nothing may be done now.
+    NotNow,
+}
+
+/// What became of the attempt to place a slot.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Placed {
+    /// Nodes are reserved.
+    Reserved,
+    /// Nothing can be done now; it is tried again.
+    Later,
+    /// There is no slot, for this reason, and perhaps in a window that is near.
+    Refused(String, Option<String>),
+}
+
+/// The slots, and what is known of the cluster they are on.
+pub(super) struct Room<'a> {
+    pub(super) api: FirmRoom,
+    pub(super) ledger: Ledger,
+    issuer: &'a Mutex<Issuer>,
+    pub(super) round: Option<Round>,
+    /// When something was sent to slurmctld last.
+    sent_at: Option<Instant>,
+    /// Whether the log says that slurmctld can't be asked.
+    is_away: bool,
+    /// Whether nobody can ask any more.
+    is_alone: bool,
+    /// The reservations of slots that are not known any more, as the log has them.
+    strays: HashSet<String>,
+}
+
+impl<'a> Room<'a> {
+    pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>) -> Self {
+        let room = Self { api, ledger, issuer, round: None, sent_at: None, is_away: false, is_alone: false, strays: HashSet::new() };
+        room.list();
+        room
+    }
+
+    /// What users ask. It is taken once it can be answered, which needs a cluster.
+    pub(super) fn asked(&self) -> Receiver<Asked> {
+        if self.round.is_some() && !self.is_alone { self.api.asked().clone() } else { never() }
+    }
+
+    /// Nobody will ask any more.
+    pub(super) fn is_left_alone(&mut self) {
+        self.is_alone = true;
+    }
+
+    pub(super) fn begin_round(&mut self, round: Round) {
+        self.round = Some(round);
+    }
+
+    /// When something is to be done next that nobody else begins.
+    pub(super) fn due(&self, now: UnixTime) -> Option<UnixTime> {
+        self.ledger.slots().iter().filter_map(|slot| slot.due(now)).min()
+    }
+
+    /// The key of names and records.
+    pub(super) fn key(&self) -> Option<SealKey> {
+        self.round.as_ref()?.cluster.record_key
+    }
+
+    /// Whether reservations may be made: why not, where they may not.
+    pub(super) fn check_open(&self) -> Result<(), &'static str> {
+        match &self.round {
+            None => Err("the cluster is not known yet"),
+            Some(Round { mode, .. }) if *mode != Mode::Enforce => Err("the site's mode is below enforce, so that nothing is reserved"),
+            Some(Round { per_second: 0, .. }) => Err("the site lets queuecast change nothing after a submission ([changes] per_second)"),
+            Some(_) if self.key().is_none() => Err("the key of records can't be read"),
+            Some(_) if self.issuer.lock().is_off() => Err("queuecast is switched off"),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Looks at all slots, the most urgent first.
+    pub(super) fn look(&mut self) {
+        if self.check_open().is_err() {
+            return;
+        }
+        self.take_up_jobs();
+        self.ledger.forget(UnixTime(now()));
+        let mut places: Vec<usize> = (0..self.ledger.slots().len()).filter(|place| self.needs_look(*place)).collect();
+        if places.is_empty() || !self.ledger.keep() {
+            return;
+        }
+        places.sort_by_key(|place| self.ledger.slots().get(*place).and_then(|slot| slot.reserved).map(|times| times.start));
+        let Some(reservations) = self.reservations() else { return };
+        self.tell_of_strays(&reservations);
+        for place in places {
+            if self.look_at(place, &reservations).is_none() {
+                return;
+            }
+        }
+        if self.is_away {
+            self.is_away = false;
+            tracing::info!("firm slots are looked after again");
+        }
+    }
+
+    fn needs_look(&self, place: usize) -> bool {
+        self.ledger.slots().get(place).is_some_and(|slot| !slot.state.is_over() || slot.is_left)
+    }
+
+    /// Takes up the jobs whose records ask for a slot.
+    fn take_up_jobs(&mut self) {
+        let Some(Round { cluster, .. }) = &self.round else { return };
+        let cluster = Arc::clone(cluster);
+        for promised in &cluster.slots {
+            let job = &promised.job;
+            let is_its = |slot: &FirmSlot| slot.job.is_some_and(|of| of.id == job.id && (of.submitted == job.submitted || job.restarts > 0));
+            if job.started.is_some() || self.ledger.slots().iter().any(is_its) {
+                continue;
+            }
+            if let Some(slot) = jobs::asked_by(promised, UnixTime(now())) {
+                tracing::info!(job = job.id.0, nodes = slot.nodes, "a job asks for a firm slot");
+                self.ledger.add(slot);
+            }
+        }
+    }
+
+    /// Looks at one slot and does what is wanted of it; `None` where slurmctld does not say how it
+    /// stands.
+    fn look_at(&mut self, place: usize, reservations: &[Reservation]) -> Option<()> {
+        let slot = self.ledger.slots().get(place)?.clone();
+        let name = name::of_slot(slot.id, &self.key()?);
+        let job = match slot.job.map(|job| self.job(job.id)) {
+            Some(known) => known?,
+            None => None,
+        };
+        let there = reservations.iter().find(|reservation| reservation.name == name);
+        let seen = self.seen(&slot, there, job.as_ref(), &name);
+        let wanted = slot.wanted(&seen);
+        if seen.reservation.is_none() && slot.state.is_over() {
+            self.ledger.change(place)?.is_left = false;
+        }
+        if wanted != SlotWanted::Nothing {
+            tracing::debug!(slot = slot.id, ?wanted, ?seen, "looked at a firm slot");
+        }
+        self.carry_out(place, &wanted, &seen, job.as_ref(), &name);
+        Some(())
+    }
+
+    fn carry_out(&mut self, place: usize, wanted: &SlotWanted, seen: &SlotSeen, job: Option<&QueuedJob>, name: &str) -> Option<()> {
+        let now = seen.now;
+        match wanted {
+            SlotWanted::Nothing => {}
+            SlotWanted::Note(state) => {
+                let slot = self.ledger.slots().get(place)?;
+                let is_news = slot.state != *state;
+                let is_use = seen.is_in_use && slot.used_at.is_none_or(|used_at| now - used_at >= USE_WRITTEN_EVERY);
+                if is_news || is_use {
+                    let slot = self.ledger.change(place)?;
+                    slot.state = *state;
+                    slot.used_at = if seen.is_in_use { Some(now) } else { slot.used_at };
+                }
+                if is_news {
+                    self.tell(place, job);
+                }
+            }
+            SlotWanted::Place => match self.place(place, name) {
+                Placed::Reserved => self.tell(place, job),
+                Placed::Later => {}
+                Placed::Refused(why, _) => {
+                    let state = if self.ledger.slots().get(place)?.moved == 0 { SlotState::Refused } else { SlotState::Lost };
+                    self.end(place, state, Some(why), seen, job);
+                }
+            },
+            SlotWanted::Rank => self.move_to_better(place, name, job, now)?,
+            SlotWanted::Adopt => {
+                let there = seen.reservation?;
+                self.ledger.change(place)?.reserve(there.start, there.end, now);
+                self.tell(place, job);
+            }
+            SlotWanted::Attach => {
+                let job = job?;
+                let attached = FirmSlot { state: SlotState::Attached, ..self.ledger.slots().get(place)?.clone() };
+                let admin_comment = told(job, &attached, self.key().as_ref(), now);
+                if self.change(job, Some(JobUpdate { reservation: Some(name.to_owned()), admin_comment, ..JobUpdate::default() })) {
+                    self.ledger.change(place)?.state = SlotState::Attached;
+                }
+            }
+            SlotWanted::Replace { why } => {
+                if self.let_go(seen, job) && self.give_back(name) == GivenBack::Gone {
+                    let slot = self.ledger.change(place)?;
+                    tracing::info!(slot = slot.id, why, "another slot is looked for");
+                    slot.begin_anew(why);
+                    if let Placed::Refused(reason, _) = self.place(place, name) {
+                        let seen = SlotSeen { reservation: None, ..*seen };
+                        self.end(place, SlotState::Lost, Some(format!("{why}; {reason}")), &seen, None);
+                    }
+                    let present = self.job(job?.job_id).flatten();
+                    self.tell(place, present.as_ref());
+                }
+            }
+            SlotWanted::End { state, why } => self.end(place, *state, why.map(str::to_owned), seen, job),
+            SlotWanted::GiveBack => {
+                if self.let_go(seen, job) && self.give_back(name) == GivenBack::Gone {
+                    self.ledger.change(place)?.is_left = false;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Ends a slot: what is reserved for it is given back, now or at the next look.
+    pub(super) fn end(&mut self, place: usize, state: SlotState, why: Option<String>, seen: &SlotSeen, job: Option<&QueuedJob>) {
+        let Some(slot) = self.ledger.change(place) else { return };
+        slot.end(state, why, seen.now);
+        slot.is_left = seen.reservation.is_some();
+        let (id, if_refused, is_left) = (slot.id, slot.if_refused, slot.is_left);
+        tracing::info!(slot = id, state = state.name(), why = slot.why, "a firm slot is over");
+        // It is over on the disk before anything of it is given back.
+        self.ledger.keep();
+        let Some(name) = self.key().map(|key| name::of_slot(id, &key)) else { return };
+        if is_left && self.let_go(seen, job) && self.give_back(&name) == GivenBack::Gone {
+            self.ledger.change(place).into_iter().for_each(|slot| slot.is_left = false);
+        }
+        let waits = matches!(seen.job, JobSeen::Waits { .. });
+        let present = job.and_then(|job| self.job(job.job_id).flatten());
+        match present {
+            Some(job) if waits && matches!(state, SlotState::Refused | SlotState::Lost) && if_refused == IfRefused::Cancel => {
+                self.tell(place, Some(&job));
+                if let Some(job) = self.job(job.job_id).flatten() {
+                    self.change(&job, None);
+                }
+            }
+            Some(job) if !matches!(seen.job, JobSeen::Ended { .. }) => self.tell(place, Some(&job)),
+            _ => {}
+        }
+    }
+
+    /// Reserves the best slot that is to be had.
+    pub(super) fn place(&mut self, place: usize, name: &str) -> Placed {
+        let Some(slot) = self.ledger.slots().get(place).cloned() else { return Placed::Later };
+        let ranked = match placing::rank(self.api.prober(), &slot, name) {
+            Ok(ranked) => ranked,
+            Err(NotRanked::Later) => return Placed::Later,
+            Err(NotRanked::Never(why)) => return Placed::Refused(why, None),
+        };
+        let Some(slot) = self.ledger.change(place) else { return Placed::Later };
+        let request = &ranked.answer.request;
+        (slot.notice, slot.idle, slot.ranked_at) = (ranked.notice, ranked.idle, Some(UnixTime(now())));
+        (slot.account, slot.qos) = (request.account.clone(), request.qos.clone());
+        if let (Some(partition), Some(limit)) = (&request.partition, request.limit()) {
+            (slot.partition, slot.limit) = (partition.clone(), limit);
+        }
+        // From now on slurmctld may have it, whatever becomes of this process.
+        slot.is_left = true;
+        let slot = slot.clone();
+        if !self.ledger.keep() {
+            return Placed::Later;
+        }
+        for start in placing::in_order(&ranked, slot.near) {
+            match self.reserve(&slot, name, start) {
+                Some(Ok(_)) => {
+                    let end = start + slot.duration();
+                    tracing::info!(slot = slot.id, name, start = start.0, nodes = slot.nodes, "reserved nodes for a firm slot");
+                    if let Some(slot) = self.ledger.change(place) {
+                        slot.reserve(start, end, UnixTime(now()));
+                    }
+                    return Placed::Reserved;
+                }
+                Some(Err(ReservationError::NodesBusy | ReservationError::Overlaps)) => {}
+                // One that is there already is taken up at the next look.
+                Some(Err(ReservationError::NameTaken | ReservationError::InUse | ReservationError::Away(_))) | None => return Placed::Later,
+                Some(Err(error)) => {
+                    tracing::warn!(%error, slot = slot.id, "a firm slot can't be reserved");
+                    return Placed::Refused(format!("slurmctld takes no such reservation: {error}"), None);
+                }
+            }
+        }
+        if let Some(slot) = self.ledger.change(place) {
+            slot.is_left = false;
+        }
+        Placed::Refused(placing::why_none(&ranked), ranked.nearest)
+    }
+
+    fn reserve(&mut self, slot: &FirmSlot, name: &str, start: UnixTime) -> Option<Result<String, ReservationError>> {
+        let new = NewReservation {
+            name: name.to_owned(),
+            start: start.max(UnixTime(now())),
+            duration: slot.duration(),
+            users: vec![slot.user_name.clone()],
+            accounts: slot.account.iter().cloned().collect(),
+            partition: Some(slot.partition.clone()),
+            nodes: slot.nodes,
+            purge_after: Some(slot.idle.max(LEAST_PURGE)),
+            no_hold_jobs_after_end: true,
+            replace_down: true,
+            comment: None,
+        };
+        self.pace();
+        self.issuer.lock().reservation(|| create_reservation(&new))
+    }
+
+    fn move_to_better(&mut self, place: usize, name: &str, job: Option<&QueuedJob>, now: UnixTime) -> Option<()> {
+        let slot = self.ledger.slots().get(place)?.clone();
+        let times = slot.reserved?;
+        let ranked = placing::rank(self.api.prober(), &slot, name);
+        self.ledger.change(place)?.ranked_at = Some(now);
+        for start in placing::better(&ranked.ok()?, &slot, times.start, now) {
+            self.pace();
+            let update = ReservationUpdate { start: Some(start), nodes: Some(slot.nodes), ..ReservationUpdate::default() };
+            match self.issuer.lock().reservation(|| update_reservation(name, &update))? {
+                Ok(()) => {
+                    tracing::info!(slot = slot.id, from = times.start.0, to = start.0, "moved a firm slot");
+                    let slot = self.ledger.change(place)?;
+                    slot.reserve(start, start + slot.duration(), now);
+                    slot.moved = slot.moved.saturating_add(1);
+                    self.tell(place, job);
+                    return Some(());
+                }
+                Err(ReservationError::NodesBusy | ReservationError::Overlaps) => {}
+                Err(error) => {
+                    tracing::warn!(%error, slot = slot.id, "a firm slot can't be moved, and stays where it is");
+                    return Some(());
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Deletes a reservation.
+    pub(super) fn give_back(&mut self, name: &str) -> GivenBack {
+        self.pace();
+        match self.issuer.lock().reservation(|| delete_reservation(name)) {
+            Some(Ok(())) => {
+                tracing::info!(name, "gave the reservation of a firm slot back");
+                GivenBack::Gone
+            }
+            Some(Err(ReservationError::NotThere)) => GivenBack::Gone,
+            Some(Err(ReservationError::InUse)) => GivenBack::InUse,
+            Some(Err(_)) | None => GivenBack::NotNow,
+        }
+    }
+
+    /// Has the job wait for its reservation no longer, where it does. Returns whether it does not.
+    fn let_go(&mut self, seen: &SlotSeen, job: Option<&QueuedJob>) -> bool {
+        match (seen.job, job) {
+            (JobSeen::Waits { is_attached: true, .. }, Some(job)) => {
+                self.change(job, Some(JobUpdate { reservation: Some(String::new()), ..JobUpdate::default() }))
+            }
+            _ => true,
+        }
+    }
+
+    /// Writes into the job's record how its slot stands.
+    fn tell(&mut self, place: usize, job: Option<&QueuedJob>) {
+        let (Some(job), Some(slot)) = (job, self.ledger.slots().get(place)) else { return };
+        let admin_comment = told(job, slot, self.key().as_ref(), UnixTime(now()));
+        if admin_comment.is_some() {
+            self.change(job, Some(JobUpdate { admin_comment, ..JobUpdate::default() }));
+        }
+    }
+
+    fn change(&mut self, job: &QueuedJob, update: Option<JobUpdate>) -> bool {
+        self.pace();
+        self.issuer.lock().change(&Change::of_slot(job, update, UnixTime(now())))
+    }
+
+    /// Waits until slurmctld may be sent something again.
+    fn pace(&mut self) {
+        let per_second = self.round.as_ref().map_or(1, |round| round.per_second.max(1));
+        let gap = Duration::from_secs(1) / per_second;
+        if let Some(sent_at) = self.sent_at {
+            thread::sleep(gap.saturating_sub(sent_at.elapsed()));
+        }
+        self.sent_at = Some(Instant::now());
+    }
+
+    /// The job of that number, if slurmctld knows it; `None` where slurmctld does not answer.
+    #[allow(clippy::option_option, reason = "that there is no job is known, or nothing is")]
+    pub(super) fn job(&mut self, job: JobId) -> Option<Option<QueuedJob>> {
+        match queue_reader::jobs_with_number(job) {
+            Ok(known) => Some(known.into_iter().map(|known| known.job).find(|known| known.job_id == job)),
+            Err(error) => {
+                self.note_away(&error);
+                None
+            }
+        }
+    }
+
+    /// All reservations; `None` where slurmctld does not answer.
+    pub(super) fn reservations(&mut self) -> Option<Vec<Reservation>> {
+        controller::reservations().inspect_err(|error| self.note_away(error)).ok()
+    }
+
+    /// Says of reservations that are those of slots which are not known any more, as where the file
+    /// of slots was lost. Slurm deletes each once it has been idle for a while, or at its end.
+    fn tell_of_strays(&mut self, reservations: &[Reservation]) {
+        let Some(key) = self.key() else { return };
+        let is_known = |id: u64| self.ledger.slots().iter().any(|slot| slot.id == id);
+        let strays = reservations.iter().filter(|reservation| name::slot_of(&reservation.name, &key).is_some_and(|id| !is_known(id)));
+        let strays: HashSet<String> = strays.map(|reservation| reservation.name.clone()).collect();
+        for name in strays.difference(&self.strays) {
+            tracing::warn!(name, "a reservation is that of a firm slot which is not known any more: it runs out by itself");
+        }
+        self.strays = strays;
+    }
+
+    fn note_away(&mut self, error: &dyn std::fmt::Display) {
+        if !self.is_away {
+            self.is_away = true;
+            tracing::warn!(%error, "firm slots can't be looked after at present; each round tries again");
+        }
+    }
+
+    pub(super) fn seen(&self, slot: &FirmSlot, there: Option<&Reservation>, job: Option<&QueuedJob>, name: &str) -> SlotSeen {
+        let cluster = self.round.as_ref().map(|round| &*round.cluster);
+        let (is_in_use, is_waited_for) = cluster.map_or((false, false), |cluster| uses(cluster, name));
+        SlotSeen {
+            now: UnixTime(now()),
+            reservation: there.map(|there| ReservationSeen {
+                start: UnixTime(there.start),
+                end: there.end.map_or(UnixTime(i64::MAX), UnixTime),
+                nodes: there.nodes,
+                usable_nodes: cluster.map_or(there.nodes, |cluster| usable_nodes(cluster, there)),
+            }),
+            job: jobs::seen(slot, job, name),
+            is_in_use,
+            is_waited_for,
+        }
+    }
+
+    /// Keeps on the disk what has changed, and has it listed.
+    pub(super) fn keep_and_list(&mut self) {
+        self.ledger.keep();
+        self.list();
+    }
+
+    fn list(&self) {
+        let key = self.key();
+        self.api.list(self.ledger.slots().iter().map(|slot| listed::listed(slot, key.as_ref(), None)).collect());
+    }
+}
+
+/// Whether jobs run in a reservation, and whether jobs wait for it.
+fn uses(cluster: &Cluster, name: &str) -> (bool, bool) {
+    let phases = cluster.queue.jobs.iter().filter(|job| job.reservation.as_deref() == Some(name)).map(|job| &job.phase);
+    phases.fold((false, false), |(runs, waits), phase| match phase {
+        Phase::Pending { .. } => (runs, true),
+        Phase::Running { .. } | Phase::Completing { .. } => (true, waits),
+    })
+}
+
+/// How many nodes of a reservation start jobs.
+fn usable_nodes(cluster: &Cluster, reservation: &Reservation) -> u32 {
+    let places: HashSet<usize> = reservation
+        .node_ranges
+        .iter()
+        .flat_map(|(first, last)| *first..last.saturating_add(1).min(cluster.queue.nodes.len()))
+        .collect();
+    let usable = places.into_iter().filter(|place| cluster.queue.nodes.get(*place).is_some_and(|node| node.as_ref().is_some_and(|node| node.takes_jobs)));
+    u32::try_from(usable.count()).unwrap_or(u32::MAX)
+}
