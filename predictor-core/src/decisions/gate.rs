@@ -238,14 +238,15 @@ pub fn gate(arrival: &Arrival<'_>, standing: Option<FilterState>, policy: impl F
     if !is_in_question(asked, arrival.has_deadline, &policy) {
         return Gate::Leave(Why::NothingAsked, None);
     }
-    let promises = asked.reserve_at.is_some() && mode == Mode::Enforce;
+    let is_reserved = asked.reserve_at.is_some() && mode == Mode::Enforce;
+    let promises = is_reserved || (asked.reserve_window.is_some() && mode == Mode::Enforce);
     if arrival.is_sibling_copy {
         // The cluster of a federation that took the job has decided about it already, and its user
         // was told what. A promise is kept there: were the copy to start here, as it was written,
-        // it would be broken.
+        // it would be broken; and a copy of a job with a window would start before that.
         return if promises { Gate::Refuse(Why::SiblingCopy, None) } else { Gate::Leave(Why::SiblingCopy, None) };
     }
-    if promises && arrival.chooses_clusters {
+    if is_reserved && arrival.chooses_clusters {
         let message = "no reservation: --cluster-constraint may send the job to another cluster; leave one of the two out";
         return Gate::Refuse(Why::ChoosesClusters, Some(message.to_owned()));
     }
@@ -253,7 +254,7 @@ pub fn gate(arrival: &Arrival<'_>, standing: Option<FilterState>, policy: impl F
 }
 
 fn asks_for_something(asked: &UserOptions) -> bool {
-    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some()
+    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || asked.reserve_window.is_some()
 }
 
 /// The answer where what was asked can't be read. No control variable that somebody has forged gets
@@ -286,6 +287,11 @@ fn without_state(arrival: &Arrival<'_>, asked: &UserOptions, why: NoState) -> Ga
     let mode = arrival.configured.map_or_else(|| asked.mode.unwrap_or(Mode::Enforce), |policy| mode_of(asked, &policy));
     if asked.reserve_at.is_some() && mode == Mode::Enforce {
         let message = format!("no reservation: {why}; submit without --reserve-at, or try again later");
+        return Gate::Refuse(Why::NoState(why), Some(message));
+    }
+    // The window says when the job may begin at the earliest, which nothing would keep.
+    if asked.reserve_window.is_some() && !asked.is_default_window && mode == Mode::Enforce {
+        let message = format!("no firm slot: {why}; submit without --reserve-window, or try again later");
         return Gate::Refuse(Why::NoState(why), Some(message));
     }
     Gate::Leave(Why::NoState(why), Some(format!("the job was submitted as you wrote it: {why}")))
