@@ -302,6 +302,7 @@ fn without_state(arrival: &Arrival<'_>, asked: &UserOptions, why: NoState) -> Ga
 mod tests {
     use super::*;
     use job_types::policy::When;
+    use job_types::window::Window;
 
     const STANDING: FilterState = FilterState { is_off: false, is_transparent: false };
 
@@ -382,6 +383,37 @@ mod tests {
             let off = UserOptions { mode: Some(Mode::Off), ..reserve() };
             assert_eq!(gate(&of(&off), Some(STANDING), || Err(why)).message(), None);
         }
+    }
+
+    fn slot(is_default_window: bool) -> UserOptions {
+        let window = Window { earliest: UnixTime(1_000), latest: UnixTime(9_000) };
+        UserOptions { reserve_window: Some(window), is_default_window, ..UserOptions::default() }
+    }
+
+    #[test]
+    fn without_a_state_a_window_is_refused_and_a_default_one_is_left() {
+        let refused = gate(&of(&slot(false)), Some(STANDING), || Err(NoState::TooOld));
+        let message = "no firm slot: the forecast is too old to rely on; submit without --reserve-window, or try again later";
+        assert_eq!(refused, Gate::Refuse(Why::NoState(NoState::TooOld), Some(message.to_owned())));
+        let left = Gate::Leave(
+            Why::NoState(NoState::TooOld),
+            Some("the job was submitted as you wrote it: the forecast is too old to rely on".to_owned()),
+        );
+        assert_eq!(gate(&of(&slot(true)), Some(STANDING), || Err(NoState::TooOld)), left);
+        let advised = UserOptions { mode: Some(Mode::Advise), ..slot(false) };
+        assert_eq!(gate(&of(&advised), Some(STANDING), || Err(NoState::TooOld)), left);
+    }
+
+    #[test]
+    fn a_window_is_decided_about_and_no_copy_of_its_job_starts_before_it() {
+        let asked = slot(false);
+        assert_eq!(gate(&of(&asked), Some(STANDING), enforced), Gate::Decide(Mode::Enforce));
+        let chooses = Arrival { chooses_clusters: true, ..of(&asked) };
+        assert_eq!(gate(&chooses, Some(STANDING), enforced), Gate::Decide(Mode::Enforce), "the decision says why not");
+        let copy = Arrival { is_sibling_copy: true, ..of(&asked) };
+        assert_eq!(gate(&copy, Some(STANDING), enforced), Gate::Refuse(Why::SiblingCopy, None));
+        let advised = || Ok(Policy { mode: Mode::Advise, ..enforced()? });
+        assert_eq!(gate(&copy, Some(STANDING), advised), Gate::Leave(Why::SiblingCopy, None));
     }
 
     #[test]
