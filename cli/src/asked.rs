@@ -10,7 +10,7 @@ use command_parts::output;
 use jiff::tz::TimeZone;
 use job_types::options::{self, Formats, Key, OPTIONS, Refused, UserOption, UserOptions};
 use job_types::time::UnixTime;
-use slurm_conf::{duration, moment};
+use slurm_conf::{duration, moment, window};
 
 /// What a user asks of queuecast on this command line: the options as they were written.
 #[derive(Debug, Default)]
@@ -73,7 +73,11 @@ fn read(
     now: i64,
     zone: &TimeZone,
 ) -> Result<UserOptions, Refused> {
-    let formats = Formats { moment: |text: &str| moment::parse(text, now, zone), duration: duration::parse };
+    let formats = Formats {
+        moment: |text: &str| moment::parse(text, now, zone),
+        duration: duration::parse,
+        window: |text: &str| window::parse(text, now, zone),
+    };
     options::read(given, twin, now, &formats)
 }
 
@@ -85,10 +89,19 @@ pub(crate) fn as_written(variable: &str, canonical: &str) -> String {
     }
     let value = match (option.key, canonical.parse::<i64>()) {
         (Key::ReserveAt, Ok(seconds)) => output::moment_for_options(UnixTime(seconds)),
-        (Key::MaxDefer, Ok(seconds)) => duration::format(seconds),
+        (Key::MaxDefer | Key::ReserveNotice, Ok(seconds)) => duration::format(seconds),
+        (Key::ReserveWindow, _) => window_as_written(variable, canonical),
         _ => canonical.to_owned(),
     };
     format!("--{}={value}", option.name)
+}
+
+/// Writes a window as its user would write it, from its control variable and canonical value.
+fn window_as_written(variable: &str, canonical: &str) -> String {
+    let mut asked = UserOptions::default();
+    let _ = asked.set(variable, canonical);
+    let moment = output::moment_for_options;
+    asked.reserve_window.map_or_else(|| canonical.to_owned(), |window| format!("{},{}", moment(window.earliest), moment(window.latest)))
 }
 
 #[cfg(test)]
@@ -124,5 +137,11 @@ mod tests {
         assert_eq!(as_written("QUEUECAST_AUTO_MOLD", "1"), "--auto-mold");
         assert_eq!(as_written("QUEUECAST_MAX_DEFER", "5400"), "--max-defer=1:30:00");
         assert_eq!(as_written("QUEUECAST_MOLD_SIZES", "2-16"), "--mold-sizes=2-16");
+        assert_eq!(as_written("QUEUECAST_RESERVE_NOTICE", "1800"), "--reserve-notice=30:00");
+        let [earliest, latest] = [1_774_630_800, 1_774_674_000].map(|seconds| output::moment_for_options(UnixTime(seconds)));
+        for canonical in ["1774630800,1774674000", "1774630800,1774674000,default"] {
+            assert_eq!(as_written("QUEUECAST_RESERVE_WINDOW", canonical), format!("--reserve-window={earliest},{latest}"));
+        }
+        assert_eq!(as_written("QUEUECAST_RESERVE_WINDOW", "soon"), "--reserve-window=soon");
     }
 }

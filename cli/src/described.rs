@@ -39,6 +39,8 @@ pub(crate) struct JobReport {
     pub(crate) begin: Option<i64>,
     pub(crate) deadline: Option<i64>,
     pub(crate) reserve_at: Option<i64>,
+    /// Begin and end of the window for a firm slot, in Unix seconds.
+    pub(crate) reserve_window: Option<[i64; 2]>,
 }
 
 impl JobReport {
@@ -56,6 +58,7 @@ impl JobReport {
             begin: submission.begin.map(|begin| begin.0),
             deadline: submission.deadline.map(|deadline| deadline.0),
             reserve_at: submission.asked.reserve_at,
+            reserve_window: submission.asked.reserve_window.map(|window| [window.earliest.0, window.latest.0]),
         }
     }
 

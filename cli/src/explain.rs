@@ -2,6 +2,7 @@
 
 mod deadline;
 mod outcome;
+mod slot;
 mod source;
 mod text;
 
@@ -147,7 +148,7 @@ fn no_record(job: &Job) -> String {
             "it carries a record that this release can't read; it was cut short, or is of another release".to_owned()
         }
         _ => "it carries no record of queuecast: nothing was asked for it, or the submit filter was off or not there when it was submitted. A \
-              job gets one if it is submitted with an option such as --auto-mold, --auto-defer or --reserve-at, or with --deadline, to a \
+              job gets one if it is submitted with an option such as --auto-mold, --reserve-at or --reserve-window, or with --deadline, to a \
               partition whose mode is at least `observe`; `queuecast status` says whether the filter acts"
             .to_owned(),
     }

@@ -96,7 +96,7 @@ Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text bes
 prints it; null where not known):
   generation, snapshot_age_s, cluster
   job          user, user_name, partition, nodes, cpus, tasks, limit_s (null: unlimited), begin,
-               deadline, reserve_at
+               deadline, reserve_at, reserve_window (of a firm slot: earliest and latest)
   wait         counted from the moment that the job may begin:
                source (blended: by the state of the cluster; qbets: by class), class (of qbets:
                partition, cpus, limits_s; null: all), jobs (that it rests on),

@@ -118,7 +118,8 @@ Examples:
 Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
 prints it; null where not known):
   generation, snapshot_age_s, cluster
-  job          user, user_name, partition, nodes, cpus, tasks, limit_s, begin, deadline, reserve_at
+  job          user, user_name, partition, nodes, cpus, tasks, limit_s, begin, deadline, reserve_at,
+               reserve_window (null)
   asked        the probability that was asked for, or that of the site; \"best\" for the highest
   given        whether it is to be had
   reservation  if so: probability, begin (when the job becomes eligible), padded_limit_s,

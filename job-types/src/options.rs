@@ -14,6 +14,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::text::shortened;
+use crate::time::UnixTime;
+use crate::window::Window;
 use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 
@@ -52,6 +54,12 @@ pub enum Key {
     IfMissed,
     /// Not to let salloc wait for that time.
     ShellAtOnce,
+    /// Have a firm slot inside a window.
+    ReserveWindow,
+    /// How long before its start the slot is to move no more.
+    ReserveNotice,
+    /// What to do if there is no slot.
+    IfRefused,
     /// Start later if that is forecast to end no later.
     AutoDefer,
     /// The longest deferral.
@@ -80,7 +88,7 @@ pub struct UserOption {
 
 /// All options, in the order in which help texts show them; each stands at the place that its
 /// [`Key`] has.
-pub static OPTIONS: [UserOption; 10] = [
+pub static OPTIONS: [UserOption; 13] = [
     UserOption {
         key: Key::AutoMold,
         name: "auto-mold",
@@ -138,6 +146,30 @@ pub static OPTIONS: [UserOption; 10] = [
         help: "have salloc start its shell as soon as the nodes are there, and not at the reserved time",
     },
     UserOption {
+        key: Key::ReserveWindow,
+        name: "reserve-window",
+        variable: "QUEUECAST_RESERVE_WINDOW",
+        placeholder: Some("EARLIEST,LATEST"),
+        needs: None,
+        help: "reserve nodes for the job between two times, each written as for --begin",
+    },
+    UserOption {
+        key: Key::ReserveNotice,
+        name: "reserve-notice",
+        variable: "QUEUECAST_RESERVE_NOTICE",
+        placeholder: Some("DURATION"),
+        needs: Some(Key::ReserveWindow),
+        help: "how long before its start the slot of --reserve-window moves no more",
+    },
+    UserOption {
+        key: Key::IfRefused,
+        name: "if-refused",
+        variable: "QUEUECAST_IF_REFUSED",
+        placeholder: Some("run|cancel"),
+        needs: Some(Key::ReserveWindow),
+        help: "if there is no slot for --reserve-window, run the job as any other or cancel it",
+    },
+    UserOption {
         key: Key::AutoDefer,
         name: "auto-defer",
         variable: "QUEUECAST_AUTO_DEFER",
@@ -175,9 +207,12 @@ impl Key {
             Self::EarlyStart => &OPTIONS[4],
             Self::IfMissed => &OPTIONS[5],
             Self::ShellAtOnce => &OPTIONS[6],
-            Self::AutoDefer => &OPTIONS[7],
-            Self::MaxDefer => &OPTIONS[8],
-            Self::Mode => &OPTIONS[9],
+            Self::ReserveWindow => &OPTIONS[7],
+            Self::ReserveNotice => &OPTIONS[8],
+            Self::IfRefused => &OPTIONS[9],
+            Self::AutoDefer => &OPTIONS[10],
+            Self::MaxDefer => &OPTIONS[11],
+            Self::Mode => &OPTIONS[12],
         }
     }
 }
@@ -198,8 +233,9 @@ impl UserOption {
             Key::ReserveAt => "a time, as Unix seconds",
             Key::SuccessProbability => "a number greater than 0 and less than 1, as 0.95, or best",
             Key::EarlyStart => "wait or run",
-            Key::IfMissed => "run or cancel",
-            Key::MaxDefer => "a number of seconds, not negative",
+            Key::IfMissed | Key::IfRefused => "run or cancel",
+            Key::ReserveWindow => "two times, the later one last, as Unix seconds with a comma between them",
+            Key::MaxDefer | Key::ReserveNotice => "a number of seconds, not negative",
             Key::Mode => "off, observe, advise or enforce",
         }
     }
@@ -288,7 +324,7 @@ impl IfMissed {
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::EnumString, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_ty = UnknownWord, parse_err_fn = unknown_if_refused)]
 pub enum IfRefused {
     /// It stays in the queue as any other.
     #[default]
@@ -385,6 +421,10 @@ fn unknown_if_missed(_: &str) -> UnknownWord {
     UnknownWord::from(Key::IfMissed)
 }
 
+fn unknown_if_refused(_: &str) -> UnknownWord {
+    UnknownWord::from(Key::IfRefused)
+}
+
 /// What a user asked for; by default nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UserOptions {
@@ -402,6 +442,15 @@ pub struct UserOptions {
     pub if_missed: Option<IfMissed>,
     /// Whether salloc gives its shell at once, though the nodes are there early.
     pub shell_at_once: bool,
+    /// The window in which a firm slot is wanted; it ends after it begins.
+    pub reserve_window: Option<Window>,
+    /// Whether the window is a default from the user's environment, which asks for nothing where a
+    /// job can't have a firm slot. It is false without a window.
+    pub is_default_window: bool,
+    /// How long before its start the slot is to move no more, in seconds; not negative.
+    pub reserve_notice: Option<i64>,
+    /// What to do if there is no slot.
+    pub if_refused: Option<IfRefused>,
     /// Begin later where that is forecast to finish no later.
     pub auto_defer: bool,
     /// Longest such delay, in seconds; not negative.
@@ -478,6 +527,9 @@ impl UserOptions {
             Key::EarlyStart => self.early_start.is_some(),
             Key::IfMissed => self.if_missed.is_some(),
             Key::ShellAtOnce => self.shell_at_once,
+            Key::ReserveWindow => self.reserve_window.is_some(),
+            Key::ReserveNotice => self.reserve_notice.is_some(),
+            Key::IfRefused => self.if_refused.is_some(),
             Key::AutoDefer => self.auto_defer,
             Key::MaxDefer => self.max_defer.is_some(),
             Key::Mode => self.mode.is_some(),
@@ -511,6 +563,12 @@ impl UserOptions {
             Key::EarlyStart => self.early_start = Some(value.parse().map_err(|_| refused())?),
             Key::IfMissed => self.if_missed = Some(value.parse().map_err(|_| refused())?),
             Key::ShellAtOnce => self.shell_at_once = flag(value).ok_or_else(refused)?,
+            Key::ReserveWindow => {
+                let (window, is_default) = window(value).ok_or_else(refused)?;
+                (self.reserve_window, self.is_default_window) = (Some(window), is_default);
+            }
+            Key::ReserveNotice => self.reserve_notice = Some(seconds(value).ok_or_else(refused)?),
+            Key::IfRefused => self.if_refused = Some(value.parse().map_err(|_| refused())?),
             Key::Mode => self.mode = Some(value.parse().map_err(|_| refused())?),
         }
         Ok(())
@@ -526,6 +584,9 @@ impl UserOptions {
             Key::EarlyStart => self.early_start = None,
             Key::IfMissed => self.if_missed = None,
             Key::ShellAtOnce => self.shell_at_once = false,
+            Key::ReserveWindow => (self.reserve_window, self.is_default_window) = (None, false),
+            Key::ReserveNotice => self.reserve_notice = None,
+            Key::IfRefused => self.if_refused = None,
             Key::AutoDefer => self.auto_defer = false,
             Key::MaxDefer => self.max_defer = None,
             Key::Mode => self.mode = None,
@@ -543,6 +604,9 @@ impl UserOptions {
             Key::EarlyStart => self.early_start.map(|choice| choice.to_string()),
             Key::IfMissed => self.if_missed.map(|choice| choice.to_string()),
             Key::ShellAtOnce => self.shell_at_once.then(|| "1".to_owned()),
+            Key::ReserveWindow => self.reserve_window.map(|window| written(window, self.is_default_window)),
+            Key::ReserveNotice => self.reserve_notice.map(|notice| notice.to_string()),
+            Key::IfRefused => self.if_refused.map(|choice| choice.to_string()),
             Key::AutoDefer => self.auto_defer.then(|| "1".to_owned()),
             Key::MaxDefer => self.max_defer.map(|delay| delay.to_string()),
             Key::Mode => self.mode.map(|mode| mode.to_string()),
@@ -570,6 +634,23 @@ fn flag(value: &str) -> Option<bool> {
         "0" => Some(false),
         _ => None,
     }
+}
+
+/// What stands behind the two times of a window that is a default from the environment.
+const DEFAULT_WINDOW: &str = ",default";
+
+/// Returns a window from its canonical value, and whether it is a default from the environment.
+fn window(value: &str) -> Option<(Window, bool)> {
+    let (times, is_default) = value.strip_suffix(DEFAULT_WINDOW).map_or((value, false), |times| (times, true));
+    let (earliest, latest) = times.split_once(',')?;
+    let window = Window { earliest: UnixTime(seconds(earliest)?), latest: UnixTime(seconds(latest)?) };
+    (window.earliest < window.latest).then_some((window, is_default))
+}
+
+/// Returns the canonical value of a window.
+fn written(window: Window, is_default: bool) -> String {
+    let Window { earliest, latest } = window;
+    format!("{},{}{}", earliest.0, latest.0, if is_default { DEFAULT_WINDOW } else { "" })
 }
 
 /// Seconds that are not negative, in plain digits.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use jiff::tz::TimeZone;
 use job_types::options::{self, Formats, UserOption, UserOptions};
-use slurm_conf::{duration, moment};
+use slurm_conf::{duration, moment, window};
 
 /// A submission that cannot go on: one line that says what was given and what is accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,10 @@ pub(crate) fn read(
     now: i64,
     zone: &TimeZone,
 ) -> Result<UserOptions, Refused> {
-    let formats = Formats { moment: |text: &str| moment::parse(text, now, zone), duration: duration::parse };
+    let formats = Formats {
+        moment: |text: &str| moment::parse(text, now, zone),
+        duration: duration::parse,
+        window: |text: &str| window::parse(text, now, zone),
+    };
     options::read(on_command_line, in_environment, now, &formats).map_err(Refused)
 }

@@ -12,7 +12,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use jiff::tz::TimeZone;
-use job_types::options::{EarlyStart, IfMissed, Mode, MoldSizes, SuccessProbability, UserOptions};
+use job_types::options::{EarlyStart, IfMissed, IfRefused, Mode, MoldSizes, SuccessProbability, UserOptions};
+use job_types::time::UnixTime;
+use job_types::window::Window;
 use proptest::prelude::*;
 
 /// 2026-03-27 13:30:20 UTC.
@@ -37,6 +39,9 @@ fn options_are_read_as_users_write_them() {
             ("early-start", "Run"),
             ("if-missed", "Cancel"),
             ("shell-at-once", "1"),
+            ("reserve-window", "18:00,06:00"),
+            ("reserve-notice", "30m"),
+            ("if-refused", "Cancel"),
             ("auto-defer", "1"),
             ("max-defer", "2h"),
             ("queuecast", "Advise"),
@@ -53,6 +58,11 @@ fn options_are_read_as_users_write_them() {
         early_start: Some(EarlyStart::Run),
         if_missed: Some(IfMissed::Cancel),
         shell_at_once: true,
+        // The end is on the next day.
+        reserve_window: Some(Window { earliest: UnixTime(NOW + 16_180), latest: UnixTime(NOW + 16_180 + 12 * 3_600) }),
+        is_default_window: false,
+        reserve_notice: Some(1_800),
+        if_refused: Some(IfRefused::Cancel),
         auto_defer: true,
         max_defer: Some(7_200),
         mode: Some(Mode::Advise),
@@ -88,6 +98,11 @@ fn a_malformed_value_is_refused_with_its_place_and_the_accepted_forms() {
         ("success-probability", "95%", "less than 1"),
         ("early-start", "maybe", "wait or run"),
         ("if-missed", "wait", "run or cancel"),
+        ("reserve-window", "18:00", "use EARLIEST,LATEST"),
+        ("reserve-window", "soon,06:00", "YYYY-MM-DD"),
+        ("reserve-window", "tomorrow-08:00,2026-03-28T06:00", "does not end after it begins"),
+        ("reserve-window", "2026-03-27T10:00,2026-03-27T13:00", "has already ended; the nearest window that is possible is now,now+3hours"),
+        ("reserve-window", "2028-01-01,2028-01-02", "too late: a slot may begin at most 366 d from now; the nearest"),
         ("queuecast", "on", "observe"),
         ("auto-mold", "yes", "1 or 0"),
     ] {
@@ -108,12 +123,47 @@ fn a_lonely_option_is_refused_and_a_lonely_twin_asks_for_nothing() {
         ("early-start", "QUEUECAST_EARLY_START", "wait", "--reserve-at"),
         ("if-missed", "QUEUECAST_IF_MISSED", "cancel", "--reserve-at"),
         ("shell-at-once", "QUEUECAST_SHELL_AT_ONCE", "1", "--reserve-at"),
+        ("reserve-notice", "QUEUECAST_RESERVE_NOTICE", "60", "--reserve-window"),
+        ("if-refused", "QUEUECAST_IF_REFUSED", "run", "--reserve-window"),
         ("max-defer", "QUEUECAST_MAX_DEFER", "60", "--auto-defer"),
     ] {
         let refused = read(&[(option, value)], &[]).unwrap_err();
         assert!(refused.contains(needed), "{refused}");
         assert!(read(&[], &[(variable, value)]).unwrap().is_empty(), "{variable}");
     }
+}
+
+#[test]
+fn the_companions_of_a_window_are_read_and_refused_beside_it() {
+    for (option, value, part) in [
+        ("reserve-notice", "1.5h", "hours:minutes:seconds"),
+        ("if-refused", "wait", "run or cancel"),
+        // The window lasts an hour and a half.
+        ("reserve-notice", "3h", "the notice of 3 h is 1 h 30 min longer than what is left of the window"),
+    ] {
+        let variable = job_types::options::OPTIONS.iter().find(|known| known.name == option).unwrap().variable;
+        let window = ("reserve-window", "14:00,15:30");
+        let refused = read(&[window, (option, value)], &[]).unwrap_err();
+        assert!(refused.starts_with(&format!("queuecast: --{option}: ")), "{refused}");
+        let twin = read(&[window], &[(variable, value)]).unwrap_err();
+        assert!(twin.starts_with(&format!("queuecast: {variable} in the environment: ")), "{twin}");
+        assert!(refused.contains(part) && twin.contains(part), "{refused}");
+    }
+    let refused = read(&[("reserve-window", "14:00,15:00"), ("reserve-notice", "2h")], &[]).unwrap_err();
+    assert!(refused.ends_with("; the nearest window that is possible is now+30minutes,now+150minutes"), "{refused}");
+    assert_eq!(read(&[("reserve-window", "14:00,15:00"), ("reserve-notice", "1h")], &[]).unwrap().reserve_notice, Some(3_600));
+}
+
+#[test]
+fn a_window_from_the_environment_is_a_default_and_one_from_an_option_is_not() {
+    let twin = [("QUEUECAST_RESERVE_WINDOW", "14:00,18:00"), ("QUEUECAST_IF_REFUSED", "cancel")];
+    let by_twin = read(&[], &twin).unwrap();
+    assert!(by_twin.reserve_window.is_some() && by_twin.is_default_window);
+    assert_eq!(by_twin.if_refused, Some(IfRefused::Cancel));
+    let by_option = read(&[("reserve-window", "15:00,18:00")], &twin).unwrap();
+    assert!(by_option.reserve_window.unwrap().earliest > by_twin.reserve_window.unwrap().earliest);
+    assert!(!by_option.is_default_window);
+    assert!(!read(&[], &[]).unwrap().is_default_window);
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use job_types::number::UserId;
 use job_types::options::UserOptions;
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{FixedSizeReason, NodeRange, Placement, StartBlocker, Submission, TimeLimit};
+use predictor_core::decisions::{FixedSizeReason, NodeRange, OutsidePlan, Placement, StartBlocker, Submission, TimeLimit};
 use site_rules::field::{FieldNumber, Fields, Name};
 use site_rules::value::{Resources, Value};
 
@@ -42,6 +42,7 @@ pub fn submission<F: Fields + ?Sized>(job: &F, asked: UserOptions) -> Submission
         chooses_clusters: job.has(Name::ClusterFeatures),
         obstacle: StartBlocker::first(|obstacle| job.is_kept_by(obstacle)),
         placement: Placement::first(|placement| job.is_placed_by(placement)),
+        outside_plan: OutsidePlan::first(|what| job.asks_outside_plan(what)),
         tie: FixedSizeReason::first(|tie| job.is_tied_by(tie)),
         asked,
     }
@@ -127,6 +128,19 @@ impl<'a, F: Fields + ?Sized> Job<'a, F> {
                 let of_task = || self.number(Name::CpusPerTask).unwrap_or(1);
                 has_one_of(&shapes) || self.is(Name::Contiguous) || self.number(Name::PnMinCpus).is_some_and(|cpus| cpus > of_task())
             }
+        }
+    }
+
+    fn asks_outside_plan(&self, what: OutsidePlan) -> bool {
+        match what {
+            OutsidePlan::NodeList => self.is_tied_by(FixedSizeReason::NodeList),
+            OutsidePlan::ExcludedNodes => self.is_placed_by(Placement::ExcludedNodes),
+            OutsidePlan::Features => self.is_placed_by(Placement::Features),
+            OutsidePlan::GenericResources => {
+                self.is_placed_by(Placement::GenericResources) || self.is_tied_by(FixedSizeReason::GenericResourcesPerJob)
+            }
+            OutsidePlan::Licences => self.is_tied_by(FixedSizeReason::Licences),
+            OutsidePlan::NodeShape => self.is_placed_by(Placement::NodeShape),
         }
     }
 

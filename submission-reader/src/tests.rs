@@ -76,6 +76,31 @@ fn each_reason_has_its_fields() {
 }
 
 #[test]
+fn what_the_plan_does_not_know_is_found_behind_whatever_else_the_job_asks_for() {
+    // The first that ties the job and the first that places it hide the others.
+    let behind = [(Name::IsBatch, OwnedValue::Truth(false)), (Name::MemoryPerNode, number(1 << 30))];
+    let outside = |name: Name, value: OwnedValue| {
+        let fields: Vec<_> = behind.iter().cloned().chain([(name, value)]).collect();
+        submission(&batch(&fields), UserOptions::default()).outside_plan
+    };
+    for (name, value, expected) in [
+        (Name::ReqNodes, text("n1"), Some(OutsidePlan::NodeList)),
+        (Name::ExcNodes, text("n1"), Some(OutsidePlan::ExcludedNodes)),
+        (Name::Features, text("fast"), Some(OutsidePlan::Features)),
+        (Name::TresPerNode, list("gres/gpu:1"), Some(OutsidePlan::GenericResources)),
+        (Name::TresPerJob, list("gres/gpu:1"), Some(OutsidePlan::GenericResources)),
+        (Name::TresPerTask, list("cpu=2"), None),
+        (Name::Licenses, text("matlab:1"), Some(OutsidePlan::Licences)),
+        (Name::Contiguous, OwnedValue::Truth(true), Some(OutsidePlan::NodeShape)),
+        (Name::PnMinCpus, number(2), Some(OutsidePlan::NodeShape)),
+        (Name::MaxCpus, number(8), None),
+    ] {
+        let words = format!("{name:?} is {value:?}");
+        assert_eq!(outside(name, value), expected, "{words}");
+    }
+}
+
+#[test]
 fn the_cpus_of_a_task_shape_no_node() {
     let shaped = |cpus| reasons(&[(Name::CpusPerTask, number(4)), (Name::PnMinCpus, number(cpus))]).1;
     assert_eq!([4, 5].map(shaped), [None, Some(Placement::NodeShape)]);

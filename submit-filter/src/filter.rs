@@ -207,7 +207,8 @@ fn forecast(arrived: &Arrived<'_>, description: &mut JobDescription<'_>, message
         return Answer::Accepted;
     }
     let asked = request::asked(description);
-    let is_promised = description.deadline().is_some() || asked.as_ref().is_ok_and(|asked| asked.reserve_at.is_some());
+    let is_promised =
+        description.deadline().is_some() || asked.as_ref().is_ok_and(|asked| asked.reserve_at.is_some() || asked.reserve_window.is_some());
     let standing = located.map(|located| {
         state.count(Counter::Submissions);
         FilterState { is_off, is_transparent: located.snapshots.has_transparent_policy() }
@@ -296,6 +297,10 @@ fn decided(
         let situation =
             DecisionInputs { forecasts: &current.snapshot, partition: with_claims, policy, submission: &submission, bounds, now, claimed };
         let decision = decide(&situation);
+        if decision.is_about_nothing(&submission, &policy) {
+            state.count(Counter::NothingAsked);
+            return Answer::Accepted;
+        }
         if let Some(refusal) = decision.refusal() {
             // What others were promised may never come to be.
             if let Some(turn) = turn.as_ref().filter(|turn| turn.has_others(user)) {
@@ -309,7 +314,7 @@ fn decided(
             state.count(Counter::Refused);
             tell(message, &decision, &submission, &policy, now);
             return match refusal {
-                Refusal::NotReserved(_) => Answer::Refused,
+                Refusal::NotReserved(_) | Refusal::NoSlot(_) => Answer::Refused,
                 Refusal::NotAdmitted(_) => {
                     state.refused(&NotedRefusal::new(now, submission.user, partition.name, policy.admission));
                     Answer::NotAdmitted
@@ -324,11 +329,14 @@ fn decided(
         let given: Vec<&SharedNode> =
             given.iter().flat_map(|given| &given.nodes).filter_map(|place| partition.shared_nodes.get(*place as usize)).collect();
         let names: Vec<&str> = given.into_iter().map(|node| current.snapshot.shared_node_name(node)).collect();
-        // Without a record nobody would know of a promise, nor of a wait on the nodes, so that
-        // these need one.
+        // Without a record nobody would know of a promise, of a wait on the nodes, nor of a slot that
+        // is asked for, so that these need one.
         let changes = decision.changes();
-        let needs_record =
-            changes.clears_deadline || changes.hold_until.is_some() || !names.is_empty() || submission.asked.reserve_at.is_some();
+        let needs_record = changes.clears_deadline
+            || changes.hold_until.is_some()
+            || !names.is_empty()
+            || submission.asked.reserve_at.is_some()
+            || decision.slot.is_some();
         let is_writable = record.is_some() || !needs_record;
         let prepare = || Rewrite::prepare(description, before, submission.unit(), decision.changes(), &names, record.as_deref());
         let rewrite = is_writable.then(prepare).flatten().ok_or(NotCarriedOut::NotWritable).and_then(|rewrite| {
@@ -363,7 +371,7 @@ fn decided(
             }
         }
         PreparedDecision {
-            reserves: submission.asked.reserve_at.is_some(),
+            wanted: Wanted::of(&decision, &submission),
             unit: submission.unit(),
             user,
             partition,
@@ -388,7 +396,7 @@ struct PreparedDecision<'a> {
     rewrite: Result<Rewrite, NotCarriedOut>,
     line: Option<String>,
     unit: job_types::size::Unit,
-    reserves: bool,
+    wanted: Wanted,
     user: UserId,
     partition: Partition<'a>,
     /// What the job takes from those that are decided about after it.
@@ -411,8 +419,7 @@ fn written(
         is_written.then_some(()).ok_or(NotCarriedOut::NotWritable)
     });
     if let Err(reason) = written {
-        let is_reserved = prepared.reserves && prepared.decision.mode == Mode::Enforce;
-        return not_carried_out(state, message, &reason, is_reserved, prepared.decision.changes().clears_deadline);
+        return not_carried_out(state, message, &reason, prepared.wanted, prepared.decision.changes().clears_deadline);
     }
     if let Some(claims) = &prepared.claims {
         current.claims.add(prepared.user, &prepared.partition, claims);
@@ -436,26 +443,54 @@ fn undecided(message: &mut UserMessage<'_>, why: &str) -> Answer {
     Answer::Undecided
 }
 
-/// Leaves a job as it is, but for one that asked for a reservation, and says why.
-fn not_carried_out(
-    state: &State,
-    message: &mut UserMessage<'_>,
-    reason: &NotCarriedOut,
-    is_reserved: bool,
-    clears_deadline: bool,
-) -> Answer {
+/// What a job is not to go on without, where that can't be written into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// It goes on as its user wrote it.
+    Nothing,
+    /// A virtual reservation.
+    Reservation,
+    /// A firm slot.
+    Slot,
+}
+
+impl Wanted {
+    /// A default window wants nothing, because its user may not have thought of it.
+    fn of(decision: &Decision, submission: &Submission<'_>) -> Wanted {
+        if decision.mode < Mode::Enforce {
+            Wanted::Nothing
+        } else if submission.asked.reserve_at.is_some() {
+            Wanted::Reservation
+        } else if decision.slot.is_some() && !submission.asked.is_default_window {
+            Wanted::Slot
+        } else {
+            Wanted::Nothing
+        }
+    }
+
+    /// What is missing and the option that asks for it; `None` where nothing is wanted.
+    fn words(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Wanted::Nothing => None,
+            Wanted::Reservation => Some(("reservation", "--reserve-at")),
+            Wanted::Slot => Some(("firm slot", "--reserve-window")),
+        }
+    }
+}
+
+/// Leaves a job as it is, but for one that asked for a reservation or a firm slot, and says why.
+fn not_carried_out(state: &State, message: &mut UserMessage<'_>, reason: &NotCarriedOut, wanted: Wanted, clears_deadline: bool) -> Answer {
     state.count(match reason {
         NotCarriedOut::NotWritable => Counter::RewriteFailed,
         NotCarriedOut::AgainstRule(_) => Counter::Unchanged,
     });
-    if is_reserved {
+    if let Some((what, option)) = wanted.words() {
         message.add(&match reason {
             NotCarriedOut::NotWritable => {
-                "queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later"
-                    .to_owned()
+                format!("queuecast: no {what}: it could not be written into the job; submit without {option}, or try again later")
             }
             NotCarriedOut::AgainstRule(rule) => {
-                format!("queuecast: no reservation: what was decided would not keep to the site's rule {rule}; submit without --reserve-at")
+                format!("queuecast: no {what}: what was decided would not keep to the site's rule {rule}; submit without {option}")
             }
         });
         return Answer::Refused;

@@ -5,7 +5,7 @@ mod common;
 
 use common::running::Running;
 use common::{Description, Plugin, now, publish, read, snapshot_bytes, text};
-use job_types::options::Mode;
+use job_types::options::{IfRefused, Mode};
 use job_types::policy::{Policy, When};
 use job_types::record::Record;
 use job_types::time::Seconds;
@@ -107,6 +107,57 @@ fn a_reservation_that_cant_be_kept_is_refused_with_a_reason() {
     assert_eq!(answer, REFUSED);
     assert!(said.unwrap().contains("no reservation: it would be kept with probability"));
     assert_eq!(job.0.begin_time, 0);
+}
+
+#[test]
+fn a_job_with_a_window_begins_with_it_and_carries_what_is_asked_for() {
+    let (_turn, running) = running();
+    let (earliest, latest) = (now().0 + 3_600, now().0 + 50_000);
+    let window = format!("QUEUECAST_RESERVE_WINDOW={earliest},{latest}");
+    let mut job = Description::batch(16, 64).with_control(&[&window, "QUEUECAST_RESERVE_NOTICE=1800", "QUEUECAST_IF_REFUSED=cancel"]);
+    let (answer, said) = running.plugin.submit(&mut job);
+    assert_eq!(answer, 0, "{said:?}");
+    let said = said.unwrap();
+    assert!(said.starts_with("queuecast: asked for 16 nodes for 1 h between ") && said.contains("see `queuecast reservations`"), "{said}");
+    assert_eq!((job.0.begin_time, job.0.time_limit, job.0.min_nodes, job.0.priority), (earliest, 60, 16, bindings::NO_VAL));
+    assert!(job.0.reservation.is_null());
+    let record = Record::parse(&read(job.0.admin_comment).unwrap()).unwrap();
+    let written = record.written.clone().unwrap();
+    assert_eq!((written.window, written.notice_s, written.begin), (Some((earliest, latest)), Some(1_800), Some(earliest)));
+    assert_eq!((written.if_refused, written.hold_until, written.limit_s), (IfRefused::Cancel, None, None));
+    assert!(record.affiliation.is_some());
+}
+
+#[test]
+fn a_window_that_no_slot_can_lie_in_is_refused_and_nothing_is_written() {
+    let (_turn, running) = running();
+    let window = format!("QUEUECAST_RESERVE_WINDOW={},{}", now().0 + 3_600, now().0 + 5_400);
+    let mut tasks_alone = Description::batch(16, 64).with_control(&[&window]);
+    (tasks_alone.0.min_nodes, tasks_alone.0.max_nodes) = (bindings::NO_VAL, bindings::NO_VAL);
+    for (mut job, words) in [
+        (Description::batch(16, 64).with_control(&[&window]), "no firm slot: what is left of the window is 30 min too short"),
+        (tasks_alone, "no firm slot: a firm slot has whole nodes, and the job does not say how many; give --nodes"),
+        (Description::batch(65, 64).with_control(&[&window]), "no firm slot: the job does not keep to the size of the partition"),
+        (Description::batch(16, 64).with_control(&["QUEUECAST_RESERVE_WINDOW=18:00,06:00"]), "--reserve-window cannot be"),
+    ] {
+        let (answer, said) = running.plugin.submit(&mut job);
+        let said = said.unwrap();
+        // A variable that can't be read asks for nothing.
+        assert_eq!(answer, if words.starts_with("--") { 0 } else { REFUSED }, "{said}");
+        assert!(said.contains(words), "{said}");
+        assert_eq!((job.0.begin_time, job.0.admin_comment.is_null()), (0, true));
+    }
+}
+
+#[test]
+fn a_default_window_leaves_a_job_alone_that_can_have_no_slot() {
+    let (_turn, running) = running();
+    let before = running.site.counter(Counter::NothingAsked);
+    let window = format!("QUEUECAST_RESERVE_WINDOW={},{},default", now().0 + 3_600, now().0 + 5_400);
+    let mut job = Description::batch(16, 64).with_control(&[&window]);
+    assert_eq!(running.plugin.submit(&mut job), (0, None));
+    assert_eq!((job.0.begin_time, job.0.admin_comment.is_null()), (0, true));
+    assert_eq!(running.site.counter(Counter::NothingAsked), before + 1);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn was_submitted(cluster: &Cluster, name: &str) -> bool {
 }
 
 /// Malformed or lonely options, and a part of what is said about each.
-const MALFORMED: [(&[&str], &str); 11] = [
+const MALFORMED: [(&[&str], &str); 15] = [
     (&["--mold-sizes=0", "--auto-mold"], "from 1 to"),
     (&["--mold-sizes=a,b", "--auto-mold"], "as 1,2,4"),
     (&["--reserve-at=soon"], "YYYY-MM-DD"),
@@ -95,6 +95,10 @@ const MALFORMED: [(&[&str], &str); 11] = [
     (&["--reserve-at=now+1hour", "--early-start=maybe"], "wait or run"),
     (&["--reserve-at=now+1hour", "--if-missed=maybe"], "run or cancel"),
     (&["--if-missed=cancel"], "--reserve-at"),
+    (&["--reserve-window=18:00"], "use EARLIEST,LATEST"),
+    (&["--reserve-window=2020-01-01,2020-01-02"], "the nearest window that is possible is now,now+24hours"),
+    (&["--reserve-window=now,now+1hour", "--reserve-notice=2h"], "give a shorter --reserve-notice"),
+    (&["--reserve-window=now,now+1hour", "--if-refused=maybe"], "run or cancel"),
     (&["--auto-defer", "--max-defer=2x"], "hours:minutes:seconds"),
     (&["--queuecast=on"], "observe, advise or enforce"),
     (&["--max-defer=2h"], "--auto-defer"),
@@ -114,6 +118,9 @@ fn the_help_of_each_command_shows_the_options() {
             "--early-start=wait|run",
             "--if-missed=run|cancel",
             "--shell-at-once ",
+            "--reserve-window=EARLIEST,LATEST",
+            "--reserve-notice=DURATION",
+            "--if-refused=run|cancel",
             "--auto-defer ",
             "--max-defer=DURATION",
             "--queuecast=off|observe|advise|enforce",

@@ -12,6 +12,9 @@ use serde::Serialize;
 
 use crate::installation::{Installation, ahead};
 
+/// Why a job is left that asks for nothing.
+const NOTHING_ASKED: &str = "it asks for nothing, and no policy here applies to all jobs";
+
 /// What the filter would do.
 #[derive(Debug, Serialize)]
 pub(crate) struct FilterReport {
@@ -103,7 +106,7 @@ impl FilterReport {
             Why::NoState(NoState::TooOld) => "the snapshot is too old to rely on".to_owned(),
             Why::NoState(other) => other.to_string(),
             Why::ModeOff => "the mode is off for this job".to_owned(),
-            Why::NothingAsked => "it asks for nothing, and no policy here applies to all jobs".to_owned(),
+            Why::NothingAsked => NOTHING_ASKED.to_owned(),
             Why::Malformed(error) => error.to_string(),
             Why::SiblingCopy | Why::ChoosesClusters => "another cluster of the federation may get it".to_owned(),
         };
@@ -113,6 +116,9 @@ impl FilterReport {
     fn decided(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, mode: Mode) -> Self {
         let DecisionInputs { submission, policy, forecasts: snapshot, now, .. } = situation;
         let decision = decide(situation);
+        if decision.is_about_nothing(submission, policy) {
+            return Self::left(SubmissionOutcome::Left, NOTHING_ASKED.to_owned(), mode);
+        }
         let outcome = match mode {
             Mode::Off | Mode::Observe => SubmissionOutcome::Observed,
             Mode::Advise => SubmissionOutcome::Advised,

@@ -10,6 +10,7 @@ use job_types::time::{Seconds, UnixTime};
 use super::Report;
 use super::deadline::{DeadlineReport, Reason};
 use super::outcome::{Change, JobOutcome};
+use super::slot;
 use crate::asked;
 
 /// The report for people.
@@ -21,6 +22,9 @@ pub(super) fn text(report: &Report) -> String {
     decision(&mut lines, record);
     if let Some(moved) = record.changed.as_ref().and_then(moved) {
         lines.line("moved", moved);
+    }
+    if let Some(progress) = slot::progress(record, report.now) {
+        lines.line("slot", progress);
     }
     for change in &report.changed_since {
         lines.line("changed since", changed(change));
@@ -113,6 +117,7 @@ fn what_was_written(written: &Written) -> String {
     if let Some(until) = written.hold_until {
         parts.push(format!("waits on its nodes until {} if it starts early", moment(UnixTime(until))));
     }
+    parts.extend(slot::asked(written));
     if let Some((rule, deadline)) = written.admitted_by.zip(written.deadline) {
         let wanted = written.wanted.map(|wanted| format!(", where {wanted} of all are to be kept")).unwrap_or_default();
         parts.push(format!("admitted by {} to be done by {}{wanted}", rule.as_str(), moment(UnixTime(deadline))));
@@ -130,6 +135,9 @@ fn why(forecast: &Forecast, instead_of: &Forecast, record: &Record) -> String {
     let reserved = record.written.as_ref().and_then(|written| written.reserved_at);
     if let (Some(reserved), Some(probability)) = (reserved, forecast.reservation_probability) {
         return format!("its nodes are there at {} with probability {probability:.2}", moment(UnixTime(reserved)));
+    }
+    if record.written.as_ref().is_some_and(|written| written.window.is_some()) {
+        return "its firm slot may lie in that window only".to_owned();
     }
     let unknown = || "a time not known".to_owned();
     let (then, before) = (response(forecast).unwrap_or_else(unknown), response(instead_of).unwrap_or_else(unknown));

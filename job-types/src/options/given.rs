@@ -1,6 +1,8 @@
 //! Reads what a user asked for from options or environment variables.
 
 use super::{Key, OPTIONS, Unaccompanied, UserOption, UserOptions};
+use crate::time::{Seconds, UnixTime};
+use crate::window::{FARTHEST_AHEAD, Window, WindowFault, WindowNeeds};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
@@ -30,14 +32,16 @@ pub enum Refused {
     Unaccompanied(#[from] Unaccompanied),
 }
 
-/// How users write a moment and a duration, which are Slurm's formats: the readers give Unix
-/// seconds and seconds.
+/// How users write a moment, a duration and a window of two moments, which are Slurm's formats: the
+/// readers give Unix seconds, seconds and the window.
 #[derive(Clone, Copy, Debug)]
-pub struct Formats<M, D> {
+pub struct Formats<M, D, W> {
     /// Reads a moment.
     pub moment: M,
     /// Reads a duration.
     pub duration: D,
+    /// Reads a window.
+    pub window: W,
 }
 
 /// Reads all options, each from the command line if it stands there, else from its environment
@@ -48,21 +52,25 @@ pub struct Formats<M, D> {
 ///
 /// An option on the command line needs its companion ([`UserOption::needs`]). A twin without one
 /// asks for nothing: users keep twins in their profiles as defaults, and a job that does not use
-/// them must pass.
+/// them must pass. A window from its twin is marked as a default for the same reason
+/// ([`UserOptions::is_default_window`]).
 ///
 /// # Errors
-/// The first value that is none of those accepted.
-pub fn read<M, D, E, F>(
+/// The first value that is none of those accepted, or a window in which no slot can lie, with the
+/// nearest one in which one can.
+pub fn read<M, D, W, E, F, G>(
     on_command_line: impl Fn(&UserOption) -> Option<OsString>,
     in_environment: impl Fn(&str) -> Option<OsString>,
     now: i64,
-    formats: &Formats<M, D>,
+    formats: &Formats<M, D, W>,
 ) -> Result<UserOptions, Refused>
 where
     M: Fn(&str) -> Result<i64, E>,
     D: Fn(&str) -> Result<i64, F>,
+    W: Fn(&str) -> Result<Window, G>,
     E: Display,
     F: Display,
+    G: Display,
 {
     let canonical = |option: &UserOption, value: &OsStr| -> Result<String, String> {
         let text = value.to_str().ok_or("the value is not UTF-8 text")?.trim();
@@ -74,8 +82,9 @@ where
                 }
                 wanted.to_string().into()
             }
-            Key::MaxDefer => (formats.duration)(text).map_err(|error| error.to_string())?.to_string().into(),
-            Key::EarlyStart | Key::IfMissed | Key::SuccessProbability | Key::Mode => text.to_ascii_lowercase().into(),
+            Key::ReserveWindow => super::written((formats.window)(text).map_err(|error| error.to_string())?, false).into(),
+            Key::MaxDefer | Key::ReserveNotice => (formats.duration)(text).map_err(|error| error.to_string())?.to_string().into(),
+            Key::EarlyStart | Key::IfMissed | Key::IfRefused | Key::SuccessProbability | Key::Mode => text.to_ascii_lowercase().into(),
             Key::AutoMold | Key::AutoDefer | Key::ShellAtOnce | Key::MoldSizes => text.into(),
         };
         Ok(canonical.into_owned())
@@ -98,5 +107,22 @@ where
         }
         asked.unset(lonely.option.key);
     }
+    asked.is_default_window = asked.reserve_window.is_some() && twins.contains(&Key::ReserveWindow);
+    if let Some((key, fault)) = window_fault(&asked, now) {
+        let option = key.option();
+        return Err(if twins.contains(&key) { Refused::InEnvironment { option, fault } } else { Refused::OnCommandLine { option, fault } });
+    }
     Ok(asked)
+}
+
+/// Returns why no slot can lie in the window, as far as that is known without the job and the site,
+/// and the option that is wrong.
+fn window_fault(asked: &UserOptions, now: i64) -> Option<(Key, String)> {
+    let needs = WindowNeeds { duration: Seconds::ZERO, notice: asked.reserve_notice.map(Seconds), ahead: FARTHEST_AHEAD };
+    let refused = asked.reserve_window?.open(&needs, UnixTime(now)).err()?;
+    let key = match refused.fault {
+        WindowFault::NoticeTooLong { .. } => Key::ReserveNotice,
+        WindowFault::Past | WindowFault::TooFar { .. } | WindowFault::TooShort { .. } => Key::ReserveWindow,
+    };
+    Some((key, refused.to_string()))
 }

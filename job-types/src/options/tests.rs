@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::time::Seconds;
 
 #[test]
 fn nothing_is_asked_by_default() {
@@ -30,6 +31,9 @@ fn canonical_values_are_taken_over() {
         ("QUEUECAST_EARLY_START", "wait"),
         ("QUEUECAST_IF_MISSED", "cancel"),
         ("QUEUECAST_SHELL_AT_ONCE", "1"),
+        ("QUEUECAST_RESERVE_WINDOW", "1774630800,1774674000"),
+        ("QUEUECAST_RESERVE_NOTICE", "600"),
+        ("QUEUECAST_IF_REFUSED", "cancel"),
         ("QUEUECAST_AUTO_DEFER", "1"),
         ("QUEUECAST_MAX_DEFER", "3600"),
         ("QUEUECAST_MODE", "advise"),
@@ -44,6 +48,10 @@ fn canonical_values_are_taken_over() {
         early_start: Some(EarlyStart::Wait),
         if_missed: Some(IfMissed::Cancel),
         shell_at_once: true,
+        reserve_window: Some(Window { earliest: UnixTime(1_774_630_800), latest: UnixTime(1_774_674_000) }),
+        is_default_window: false,
+        reserve_notice: Some(600),
+        if_refused: Some(IfRefused::Cancel),
         auto_defer: true,
         max_defer: Some(3_600),
         mode: Some(Mode::Advise),
@@ -51,6 +59,10 @@ fn canonical_values_are_taken_over() {
     assert_eq!(asked, expected);
     assert_eq!(asked.set("QUEUECAST_SUCCESS_PROBABILITY", "best"), Ok(()));
     assert_eq!(asked.success_probability, Some(SuccessProbability::Best));
+    assert_eq!(asked.set("QUEUECAST_RESERVE_WINDOW", "0,1,default"), Ok(()));
+    assert_eq!((asked.reserve_window.map(Window::length), asked.is_default_window), (Some(Seconds(1)), true));
+    assert_eq!(asked.set("QUEUECAST_RESERVE_WINDOW", "0,1"), Ok(()));
+    assert!(!asked.is_default_window, "a window that comes again is not the default any more");
 }
 
 #[test]
@@ -72,6 +84,18 @@ fn a_value_out_of_bounds_is_refused_and_changes_nothing() {
         ("QUEUECAST_EARLY_START", "Wait"),
         ("QUEUECAST_IF_MISSED", "wait"),
         ("QUEUECAST_SHELL_AT_ONCE", "yes"),
+        ("QUEUECAST_RESERVE_WINDOW", ""),
+        ("QUEUECAST_RESERVE_WINDOW", "5"),
+        ("QUEUECAST_RESERVE_WINDOW", "5,5"),
+        ("QUEUECAST_RESERVE_WINDOW", "5,4"),
+        ("QUEUECAST_RESERVE_WINDOW", "-5,4"),
+        ("QUEUECAST_RESERVE_WINDOW", "1,2,3"),
+        ("QUEUECAST_RESERVE_WINDOW", "1,2,Default"),
+        ("QUEUECAST_RESERVE_WINDOW", "1,9223372036854775808"),
+        ("QUEUECAST_RESERVE_WINDOW", "18:00,06:00"),
+        ("QUEUECAST_RESERVE_NOTICE", "-1"),
+        ("QUEUECAST_RESERVE_NOTICE", "10m"),
+        ("QUEUECAST_IF_REFUSED", "wait"),
         ("QUEUECAST_MAX_DEFER", "-1"),
         ("QUEUECAST_MODE", "on"),
     ] {
@@ -109,6 +133,8 @@ fn an_option_that_needs_another_says_which() {
         ("QUEUECAST_EARLY_START", "run", "--early-start needs --reserve-at beside it"),
         ("QUEUECAST_IF_MISSED", "cancel", "--if-missed needs --reserve-at beside it"),
         ("QUEUECAST_SHELL_AT_ONCE", "1", "--shell-at-once needs --reserve-at beside it"),
+        ("QUEUECAST_RESERVE_NOTICE", "60", "--reserve-notice needs --reserve-window beside it"),
+        ("QUEUECAST_IF_REFUSED", "cancel", "--if-refused needs --reserve-window beside it"),
         ("QUEUECAST_MAX_DEFER", "60", "--max-defer needs --auto-defer beside it"),
     ] {
         let mut asked = UserOptions::default();
@@ -117,6 +143,7 @@ fn an_option_that_needs_another_says_which() {
         asked.set("QUEUECAST_AUTO_MOLD", "1").unwrap();
         asked.set("QUEUECAST_AUTO_DEFER", "1").unwrap();
         asked.set("QUEUECAST_RESERVE_AT", "1774630800").unwrap();
+        asked.set("QUEUECAST_RESERVE_WINDOW", "1774630800,1774674000").unwrap();
         assert_eq!(asked.unaccompanied(), None);
     }
 }
@@ -132,6 +159,10 @@ fn any_probability() -> impl Strategy<Value = SuccessProbability> {
     prop_oneof![Just(SuccessProbability::Best), (1..u64::MAX).prop_map(|part| SuccessProbability::AtLeast(part as f64 / 2.0_f64.powi(65))),]
 }
 
+fn any_window() -> impl Strategy<Value = Window> {
+    (0..i64::MAX, 0..i64::MAX).prop_map(|(one, other)| Window { earliest: UnixTime(one.min(other)), latest: UnixTime(one.max(other) + 1) })
+}
+
 fn any_asked() -> impl Strategy<Value = UserOptions> {
     let sizes = (any::<bool>(), prop::option::of(any_mold_sizes()));
     let reservation = (
@@ -141,9 +172,15 @@ fn any_asked() -> impl Strategy<Value = UserOptions> {
         prop::option::of(prop_oneof![Just(IfMissed::Run), Just(IfMissed::Cancel)]),
         any::<bool>(),
     );
+    let slot = (
+        prop::option::of((any_window(), any::<bool>())),
+        prop::option::of(0..=i64::MAX),
+        prop::option::of(prop_oneof![Just(IfRefused::Run), Just(IfRefused::Cancel)]),
+    );
     let deferral = (any::<bool>(), prop::option::of(0..=i64::MAX));
     let mode = prop::option::of(prop_oneof![Just(Mode::Off), Just(Mode::Observe), Just(Mode::Advise), Just(Mode::Enforce)]);
-    (sizes, reservation, deferral, mode).prop_map(|(sizes, reservation, deferral, mode)| {
+    (sizes, reservation, slot, deferral, mode).prop_map(|(sizes, reservation, slot, deferral, mode)| {
+        let (window, reserve_notice, if_refused) = slot;
         let (auto_mold, mold_sizes) = sizes;
         let (reserve_at, success_probability, early_start, if_missed, shell_at_once) = reservation;
         let (auto_defer, max_defer) = deferral;
@@ -155,6 +192,10 @@ fn any_asked() -> impl Strategy<Value = UserOptions> {
             early_start,
             if_missed,
             shell_at_once,
+            reserve_window: window.map(|(window, _)| window),
+            is_default_window: window.is_some_and(|(_, is_default)| is_default),
+            reserve_notice,
+            if_refused,
             auto_defer,
             max_defer,
             mode,
@@ -185,7 +226,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused_without_a_panic(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
-        text in "[0-9,.e+-]{0,40}|\\PC{0,40}",
+        text in "[0-9,.e+-]{0,40}|[0-9]{1,20},[0-9]{1,20}(,default)?|\\PC{0,40}",
     ) {
         let lossy = String::from_utf8_lossy(&bytes);
         let mut asked = UserOptions::default();
@@ -198,6 +239,8 @@ proptest! {
             prop_assert!(probability > 0.0 && probability < 1.0);
         }
         prop_assert!(asked.reserve_at.is_none_or(|moment| moment >= 0));
+        prop_assert!(asked.reserve_window.is_none_or(|window| window.earliest.0 >= 0 && window.length().0 > 0));
+        prop_assert!(asked.reserve_notice.is_none_or(|notice| notice >= 0));
         prop_assert!(asked.max_defer.is_none_or(|delay| delay >= 0));
     }
 }

@@ -40,6 +40,8 @@ pub enum NotDeferred {
     Immediate,
     /// The job is a component of a heterogeneous job, whose components start together.
     Heterogeneous,
+    /// A firm slot is asked for, whose window says when the job may begin.
+    FirmSlot,
     /// Something else decides when the job starts.
     Obstacle(StartBlocker),
     /// No running job is expected to end soon enough.
@@ -70,6 +72,7 @@ impl fmt::Display for NotDeferred {
             NotDeferred::OwnBegin => f.write_str("it has a begin time of its own"),
             NotDeferred::Immediate => f.write_str("it must start at once"),
             NotDeferred::Heterogeneous => f.write_str("it is part of a heterogeneous job"),
+            NotDeferred::FirmSlot => f.write_str("the window of its firm slot says when it may begin"),
             NotDeferred::Obstacle(obstacle) => f.write_str(match obstacle {
                 StartBlocker::Dependency => "it waits for other jobs (--dependency)",
                 StartBlocker::Held => "it is held",

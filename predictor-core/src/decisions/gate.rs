@@ -238,14 +238,15 @@ pub fn gate(arrival: &Arrival<'_>, standing: Option<FilterState>, policy: impl F
     if !is_in_question(asked, arrival.has_deadline, &policy) {
         return Gate::Leave(Why::NothingAsked, None);
     }
-    let promises = asked.reserve_at.is_some() && mode == Mode::Enforce;
+    let is_reserved = asked.reserve_at.is_some() && mode == Mode::Enforce;
+    let promises = is_reserved || (asked.reserve_window.is_some() && mode == Mode::Enforce);
     if arrival.is_sibling_copy {
         // The cluster of a federation that took the job has decided about it already, and its user
         // was told what. A promise is kept there: were the copy to start here, as it was written,
-        // it would be broken.
+        // it would be broken; and a copy of a job with a window would start before that.
         return if promises { Gate::Refuse(Why::SiblingCopy, None) } else { Gate::Leave(Why::SiblingCopy, None) };
     }
-    if promises && arrival.chooses_clusters {
+    if is_reserved && arrival.chooses_clusters {
         let message = "no reservation: --cluster-constraint may send the job to another cluster; leave one of the two out";
         return Gate::Refuse(Why::ChoosesClusters, Some(message.to_owned()));
     }
@@ -253,7 +254,7 @@ pub fn gate(arrival: &Arrival<'_>, standing: Option<FilterState>, policy: impl F
 }
 
 fn asks_for_something(asked: &UserOptions) -> bool {
-    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some()
+    asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || asked.reserve_window.is_some()
 }
 
 /// The answer where what was asked can't be read. No control variable that somebody has forged gets
@@ -288,6 +289,11 @@ fn without_state(arrival: &Arrival<'_>, asked: &UserOptions, why: NoState) -> Ga
         let message = format!("no reservation: {why}; submit without --reserve-at, or try again later");
         return Gate::Refuse(Why::NoState(why), Some(message));
     }
+    // The window says when the job may begin at the earliest, which nothing would keep.
+    if asked.reserve_window.is_some() && !asked.is_default_window && mode == Mode::Enforce {
+        let message = format!("no firm slot: {why}; submit without --reserve-window, or try again later");
+        return Gate::Refuse(Why::NoState(why), Some(message));
+    }
     Gate::Leave(Why::NoState(why), Some(format!("the job was submitted as you wrote it: {why}")))
 }
 
@@ -296,6 +302,7 @@ fn without_state(arrival: &Arrival<'_>, asked: &UserOptions, why: NoState) -> Ga
 mod tests {
     use super::*;
     use job_types::policy::When;
+    use job_types::window::Window;
 
     const STANDING: FilterState = FilterState { is_off: false, is_transparent: false };
 
@@ -376,6 +383,37 @@ mod tests {
             let off = UserOptions { mode: Some(Mode::Off), ..reserve() };
             assert_eq!(gate(&of(&off), Some(STANDING), || Err(why)).message(), None);
         }
+    }
+
+    fn slot(is_default_window: bool) -> UserOptions {
+        let window = Window { earliest: UnixTime(1_000), latest: UnixTime(9_000) };
+        UserOptions { reserve_window: Some(window), is_default_window, ..UserOptions::default() }
+    }
+
+    #[test]
+    fn without_a_state_a_window_is_refused_and_a_default_one_is_left() {
+        let refused = gate(&of(&slot(false)), Some(STANDING), || Err(NoState::TooOld));
+        let message = "no firm slot: the forecast is too old to rely on; submit without --reserve-window, or try again later";
+        assert_eq!(refused, Gate::Refuse(Why::NoState(NoState::TooOld), Some(message.to_owned())));
+        let left = Gate::Leave(
+            Why::NoState(NoState::TooOld),
+            Some("the job was submitted as you wrote it: the forecast is too old to rely on".to_owned()),
+        );
+        assert_eq!(gate(&of(&slot(true)), Some(STANDING), || Err(NoState::TooOld)), left);
+        let advised = UserOptions { mode: Some(Mode::Advise), ..slot(false) };
+        assert_eq!(gate(&of(&advised), Some(STANDING), || Err(NoState::TooOld)), left);
+    }
+
+    #[test]
+    fn a_window_is_decided_about_and_no_copy_of_its_job_starts_before_it() {
+        let asked = slot(false);
+        assert_eq!(gate(&of(&asked), Some(STANDING), enforced), Gate::Decide(Mode::Enforce));
+        let chooses = Arrival { chooses_clusters: true, ..of(&asked) };
+        assert_eq!(gate(&chooses, Some(STANDING), enforced), Gate::Decide(Mode::Enforce), "the decision says why not");
+        let copy = Arrival { is_sibling_copy: true, ..of(&asked) };
+        assert_eq!(gate(&copy, Some(STANDING), enforced), Gate::Refuse(Why::SiblingCopy, None));
+        let advised = || Ok(Policy { mode: Mode::Advise, ..enforced()? });
+        assert_eq!(gate(&copy, Some(STANDING), advised), Gate::Leave(Why::SiblingCopy, None));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The line that a user reads about a decision. Times are durations from now, which are the same in
 //! every time zone.
 
+use super::firm::AskedSlot;
 use super::{Admitted, AlternativeSize, Alternatives, Changes, Decision, NotAdmitted, NotReserved, Refusal, Reservation, Submission};
-use job_types::options::{EarlyStart, IfMissed, Mode};
+use job_types::options::{EarlyStart, IfMissed, IfRefused, Mode};
 use job_types::policy::Policy;
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
@@ -15,7 +16,7 @@ impl Decision {
     #[must_use]
     pub fn line(&self, submission: &Submission<'_>, policy: &Policy, now: UnixTime) -> Option<String> {
         let asked = &submission.asked;
-        let asked_for_something = asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some();
+        let asked_for_something = asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || self.slot.is_some();
         match self.mode {
             Mode::Off => return None,
             Mode::Observe if asked_for_something => {
@@ -35,11 +36,11 @@ impl Decision {
             return None;
         }
         let forecasts_wait = |candidate: &Option<super::Candidate>| candidate.as_ref().is_some_and(|candidate| candidate.wait.is_some());
-        if let Some(why) = self.fallback.filter(|_| forecasts_wait(&self.decided)) {
+        if let Some(why) = self.fallback.filter(|_| forecasts_wait(&self.decided) && self.slot.is_none()) {
             parts.push(format!("waits are forecast from past waits of jobs like it alone: {why}"));
         }
         let line = parts.join("; ");
-        let proposes = self.mode == Mode::Advise && !self.proposed().is_empty();
+        let proposes = self.mode == Mode::Advise && (!self.proposed().is_empty() || matches!(self.slot, Some(Ok(_))));
         Some(if proposes { format!("advice, nothing was changed: {line}") } else { line })
     }
 
@@ -96,6 +97,12 @@ impl Decision {
             Some(Err(why)) => parts.push(not_reserved(why, now)),
             None => {}
         }
+        match &self.slot {
+            Some(Ok(slot)) => parts.push(tell_slot(slot, self.mode, now)),
+            // Reached in advice only: enforcing refuses.
+            Some(Err(why)) => parts.push(format!("no firm slot: {why}")),
+            None => {}
+        }
         match &self.deferral {
             Some(Ok(deferral)) => parts.push(format!(
                 "begin deferred by {}: {}",
@@ -144,8 +151,25 @@ fn sooner(before: Seconds, after: Seconds) -> String {
 fn refused(why: &Refusal, unit: Unit, now: UnixTime) -> String {
     match why {
         Refusal::NotReserved(why) => not_reserved(why, now),
+        Refusal::NoSlot(why) => format!("no firm slot: {why}"),
         Refusal::NotAdmitted(why) => not_admitted(why, unit, now),
     }
+}
+
+/// Says which slot is asked for, or would be in a mode that writes.
+fn tell_slot(slot: &AskedSlot, mode: Mode, now: UnixTime) -> String {
+    let nodes = slot.request.nodes;
+    let nodes = format!("{nodes} {} for {}", Unit::Nodes.word(nodes), slot.request.duration);
+    let earliest = slot.begin.map_or_else(|| "now".to_owned(), |begin| (begin - now).to_string());
+    let window = format!("between {earliest} and {} from now", slot.request.window.latest - now);
+    if mode < Mode::Enforce {
+        return format!("{nodes} would be asked for, {window}");
+    }
+    let if_refused = match slot.if_refused {
+        IfRefused::Run => "",
+        IfRefused::Cancel => "; the job is cancelled if there is none",
+    };
+    format!("asked for {nodes} {window}; queuecastd looks for the slot, see `queuecast reservations`{if_refused}")
 }
 
 fn tell_admitted(admitted: &Admitted, now: UnixTime) -> String {

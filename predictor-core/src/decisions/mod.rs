@@ -1,5 +1,6 @@
 //! Decisions: what to do with a submission. It is molded, deferred, padded for a virtual
-//! reservation, admitted with a deadline, refused, or left.
+//! reservation, made to begin with the window of a firm slot, admitted with a deadline, refused, or
+//! left.
 //!
 //! [`gate()`] says whether there is anything to decide, [`Bounds`] what limits forbid, and
 //! [`decide`] decides. What it asks of a cluster besides forecasts is in [`site`], [`limits`],
@@ -46,7 +47,9 @@ pub use reservation::{
     Begins, JointOption, JointReservation, LONGEST_AHEAD, NotReserved, Reservable, ReservationCost, STEP, TrajectoryPoint, WORTH_A_CHANGE,
     joint_reservation, latest_point, probabilities_to_ask, trajectory,
 };
-pub use submission::{FixedSizeReason, NodeRange, Placement, StartBlocker, Submission, TimeLimit, configured_policy, governing};
+pub use submission::{
+    FixedSizeReason, NodeRange, OutsidePlan, Placement, StartBlocker, Submission, TimeLimit, configured_policy, governing,
+};
 
 use crate::decisions::site::Partition;
 use crate::forecasts::forecast::{
@@ -54,6 +57,7 @@ use crate::forecasts::forecast::{
 };
 use crate::forecasts::reliability::WaitSourceReason;
 use admission::{DeadlinePlan, Verdict};
+use firm::{AskedSlot, NoSlot};
 use job_types::options::{EarlyStart, IfMissed, Mode, SuccessProbability, UserOptions};
 use job_types::policy::{Policy, When};
 use job_types::size::Size;
@@ -172,6 +176,11 @@ pub struct Decision {
     pub deferral: Option<Result<Deferral, NotDeferred>>,
     /// Whether it is reserved.
     pub reservation: Option<Result<Reservation, NotReserved>>,
+    /// Whether it asks for a firm slot: `None` where it does not, and where a default window asks for
+    /// nothing.
+    pub slot: Option<Result<AskedSlot, NoSlot>>,
+    /// Why a default window asks for nothing for this job, where it does.
+    pub ignored_window: Option<NoSlot>,
     /// Whether it is admitted with its deadline: `None` where that was not in question.
     pub admission: Option<Result<Admitted, NotAdmitted>>,
     /// Why its deadline stays Slurm's own, where the site admits jobs by a rule.
@@ -211,6 +220,8 @@ pub struct Changes {
 pub enum Refusal {
     /// The reservation that the job asked for can't be given.
     NotReserved(NotReserved),
+    /// The firm slot that the job asked for can't be asked for.
+    NoSlot(NoSlot),
     /// The job's deadline can't be kept.
     NotAdmitted(NotAdmitted),
 }
@@ -247,6 +258,9 @@ impl Decision {
             changes.begin = Some(reservation.point.begin);
             changes.limit = Some(reservation.point.padded_limit);
             changes.hold_until = (reservation.early_start == EarlyStart::Wait).then_some(reservation.at);
+        }
+        if let Some(Ok(slot)) = &self.slot {
+            changes.begin = slot.begin;
         }
         changes.shortest_limit = self.stretched_shortest_limit();
         if let Some(limit) = self.given_share.as_ref().and_then(|given| given.limit) {
@@ -298,11 +312,19 @@ impl Decision {
     /// Why it would be refused if it went as far as enforcing.
     #[must_use]
     pub fn proposed_refusal(&self) -> Option<Refusal> {
-        match (&self.reservation, &self.admission) {
-            (Some(Err(why)), _) => Some(Refusal::NotReserved(*why)),
-            (_, Some(Err(why))) => Some(Refusal::NotAdmitted(*why)),
+        match (&self.slot, &self.reservation, &self.admission) {
+            (Some(Err(why)), ..) => Some(Refusal::NoSlot(*why)),
+            (_, Some(Err(why)), _) => Some(Refusal::NotReserved(*why)),
+            (.., Some(Err(why))) => Some(Refusal::NotAdmitted(*why)),
             _ => None,
         }
+    }
+
+    /// Whether there was nothing to decide: the submission has a default window, which asks for
+    /// nothing for this job, and nothing else is in question.
+    #[must_use]
+    pub fn is_about_nothing(&self, submission: &Submission<'_>, policy: &Policy) -> bool {
+        self.ignored_window.is_some() && !is_in_question_without_slot(&submission.asked, submission.deadline.is_some(), policy)
     }
 
     /// What the job, decided about in this situation, takes from those that are decided about after
@@ -336,6 +358,11 @@ impl Decision {
 
 /// Whether there is anything to decide about a submission under a policy.
 fn is_in_question(asked: &UserOptions, has_deadline: bool, policy: &Policy) -> bool {
+    asked.reserve_window.is_some() || is_in_question_without_slot(asked, has_deadline, policy)
+}
+
+/// Whether there is anything to decide about a submission besides a firm slot.
+fn is_in_question_without_slot(asked: &UserOptions, has_deadline: bool, policy: &Policy) -> bool {
     asked.auto_mold || asked.auto_defer || asked.reserve_at.is_some() || has_deadline || policy.is_transparent()
 }
 
@@ -351,7 +378,7 @@ pub fn mode_of(asked: &UserOptions, policy: &Policy) -> Mode {
 }
 
 /// Decides. The order is: which size, then whether that size can be reserved, or else whether it is
-/// better deferred.
+/// better deferred. A job that asks for a firm slot keeps its size, and begins with its window.
 ///
 /// The state can be anything that forecasts. Here 40 of 256 CPUs are free now and all of them in
 /// three hours, and jobs of 64 CPUs have run for ten minutes: so a job of 16 nodes is done soonest
@@ -452,17 +479,25 @@ where
     let asked = &submission.asked;
     let reserved = asked.reserve_at.map(UnixTime);
 
+    let (slot, ignored_window) = match firm::asked_slot(&context) {
+        Some(Err(why)) if asked.is_default_window => (None, Some(why)),
+        slot => (slot, None),
+    };
+    let firm_begin = slot.and_then(Result::ok).map(|slot| slot.begin.unwrap_or(now));
+    let has_slot = firm_begin.is_some();
+
     let plain = Assumption { delay: context.delay_as_written(), starts_then: false };
-    let assumption = match reserved {
-        Some(reserved) => Assumption { delay: (reserved - now).max(Seconds::ZERO), starts_then: true },
-        None => plain,
+    let assumption = match (reserved, firm_begin) {
+        (Some(reserved), _) => Assumption { delay: (reserved - now).max(Seconds::ZERO), starts_then: true },
+        (None, Some(begin)) => Assumption { delay: begin - now, ..plain },
+        (None, None) => plain,
     };
     let count = size.count(submission.unit());
     let written = |assumption| molding::candidate(&context, count, assumption).map(|(candidate, _)| candidate);
-    let mold = wanted(policy.mold, asked.auto_mold) && !policy.held_back.molding;
+    let mold = wanted(policy.mold, asked.auto_mold) && !policy.held_back.molding && !has_slot;
     // Molding without a reservation looks at the size as written anyway.
     let mut as_written = if mold && reserved.is_none() { None } else { written(&plain) };
-    let mut decided = if reserved.is_some() { written(&assumption) } else { as_written.clone() };
+    let mut decided = if reserved.is_some() || has_slot { written(&assumption) } else { as_written.clone() };
 
     let mut is_by_plan = false;
     let molding = mold.then(|| {
@@ -476,6 +511,7 @@ where
         better.map(|better| decided = Some(better))
     });
     let mut molding = match (asked.auto_mold, policy.mold) {
+        (is_asked, _) if has_slot => is_asked.then_some(Err(NotMolded::FirmSlot)),
         (true, When::Never) => Some(Err(NotMolded::NotOffered)),
         _ if policy.held_back.molding && wanted(policy.mold, asked.auto_mold) => Some(Err(NotMolded::HeldBack)),
         _ => molding,
@@ -504,7 +540,9 @@ where
     });
 
     let mut deferral = None;
-    if reserved.is_none() && is_to_be_deferred(submission, &policy) {
+    if has_slot {
+        deferral = asked.auto_defer.then_some(Err(NotDeferred::FirmSlot));
+    } else if reserved.is_none() && is_to_be_deferred(submission, &policy) {
         let result = match &decided {
             _ if policy.held_back.deferral => Err(NotDeferred::HeldBack),
             _ if admission::starts_at_once(&context) => Err(NotDeferred::Immediate),
@@ -561,6 +599,8 @@ where
         molding,
         deferral,
         reservation,
+        slot,
+        ignored_window,
         admission,
         left_to_slurm,
         given_share,

@@ -14,7 +14,8 @@ impl Decision {
         let changes = self.proposed();
         let reservation = self.reservation.as_ref().and_then(|result| result.as_ref().ok());
         let admitted = self.admission.as_ref().and_then(|result| result.as_ref().ok());
-        let written = (!changes.is_empty()).then(|| Written {
+        let slot = self.slot.as_ref().and_then(|result| result.as_ref().ok());
+        let written = (!changes.is_empty() || slot.is_some()).then(|| Written {
             nodes: changes.size.map(|(size, _)| size.nodes),
             cpus: changes.size.map(|(size, _)| size.cpus),
             tasks: changes.size.and_then(|(_, tasks)| tasks),
@@ -29,7 +30,9 @@ impl Decision {
             if_missed: reservation.map(|reservation| reservation.if_missed).unwrap_or_default(),
             admitted_by: admitted.map(|admitted| admitted.by),
             deadline: admitted.map(|admitted| admitted.deadline.0),
-            ..Written::default()
+            window: slot.map(|slot| (slot.request.window.earliest.0, slot.request.window.latest.0)),
+            notice_s: slot.and_then(|slot| slot.request.notice).map(|notice| notice.0),
+            if_refused: slot.map(|slot| slot.if_refused).unwrap_or_default(),
         });
         let forecast = self.decided.as_ref().map(|decided| Forecast {
             deadline_probability: admitted.and_then(|admitted| admitted.probability).or(decided.deadline_probability).map(hundredths),
@@ -43,6 +46,8 @@ impl Decision {
             self.molding.as_ref().and_then(|molding| molding.as_ref().err()).map(|why| format!("not molded: {why}")),
             self.deferral.as_ref().and_then(|deferral| deferral.as_ref().err()).map(|why| format!("not deferred: {why}")),
             self.reservation.as_ref().and_then(|reserved| reserved.as_ref().err()).map(|why| format!("not reserved: {why}")),
+            self.slot.as_ref().and_then(|slot| slot.as_ref().err()).map(|why| format!("no firm slot: {why}")),
+            self.ignored_window.map(|why| format!("no firm slot by default: {why}")),
             self.admission.as_ref().and_then(|admission| admission.as_ref().err()).map(|why| format!("not admitted: {why}")),
             self.left_to_slurm.map(|left| format!("deadline left to Slurm: {left}")),
         ];
@@ -60,7 +65,7 @@ impl Decision {
                 deadline: submission.deadline.map(|deadline| deadline.0),
                 options: options(&submission.asked),
             },
-            affiliation: (reservation.is_some() || admitted.is_some()).then(|| affiliation(submission)),
+            affiliation: (reservation.is_some() || admitted.is_some() || slot.is_some()).then(|| affiliation(submission)),
             written,
             changed: None,
             forecast,

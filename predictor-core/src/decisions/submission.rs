@@ -140,6 +140,48 @@ impl fmt::Display for Placement {
     }
 }
 
+/// What a job asks for besides nodes and a time limit of which the plan of the queue knows nothing,
+/// so that no firm slot can be looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutsidePlan {
+    /// Nodes are named.
+    NodeList,
+    /// It excludes nodes.
+    ExcludedNodes,
+    /// It asks for features of nodes (`--constraint`).
+    Features,
+    /// It asks for generic resources, such as GPUs.
+    GenericResources,
+    /// It asks for licences.
+    Licences,
+    /// It asks for nodes of a certain shape, or beside each other.
+    NodeShape,
+}
+
+impl OutsidePlan {
+    /// The demands in the order in which they are tried. The user is told the first that holds.
+    const ORDER: [Self; 6] = [Self::NodeList, Self::ExcludedNodes, Self::Features, Self::GenericResources, Self::Licences, Self::NodeShape];
+
+    /// The first that holds for a job.
+    #[must_use]
+    pub fn first(holds: impl Fn(Self) -> bool) -> Option<Self> {
+        Self::ORDER.into_iter().find(|one| holds(*one))
+    }
+}
+
+impl fmt::Display for OutsidePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            OutsidePlan::NodeList => "it names its nodes",
+            OutsidePlan::ExcludedNodes => "it excludes nodes",
+            OutsidePlan::Features => "it asks for features of nodes",
+            OutsidePlan::GenericResources => "it asks for generic resources",
+            OutsidePlan::Licences => "it asks for licences",
+            OutsidePlan::NodeShape => "it asks for nodes of a certain shape",
+        })
+    }
+}
+
 /// What keeps a job from starting whenever its nodes are free, so that no moment can be chosen for
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,6 +248,8 @@ pub struct Submission<'a> {
     pub obstacle: Option<StartBlocker>,
     /// Why it can't be placed on just any node, if there is a reason.
     pub placement: Option<Placement>,
+    /// What it asks for of which the plan of the queue knows nothing, if there is something.
+    pub outside_plan: Option<OutsidePlan>,
     /// Why it can't be molded, if there is a reason.
     pub tie: Option<FixedSizeReason>,
     /// What its user asked of us.

@@ -57,6 +57,8 @@ pub enum NotMolded {
     HeldBack,
     /// A better size could not be reserved, the one as written can.
     NotReservable,
+    /// A firm slot is asked for at the size as written.
+    FirmSlot,
     /// A better size would not be admitted with the job's deadline, the one as written is.
     NotAdmitted,
 }
@@ -84,6 +86,7 @@ impl fmt::Display for NotMolded {
             NotMolded::NotOffered => f.write_str("this partition molds no jobs"),
             NotMolded::HeldBack => f.write_str(HELD_BACK),
             NotMolded::NotReservable => f.write_str("only its own size can be had at the reserved time"),
+            NotMolded::FirmSlot => f.write_str("its firm slot is asked for at its own size"),
             NotMolded::NotAdmitted => f.write_str("only at its own size it is admitted with its deadline"),
         }
     }
