@@ -4,6 +4,10 @@
 use job_types::slot::SlotState;
 use serde::{Deserialize, Serialize};
 
+/// How much longer a reservation is than the time limit of its job, in seconds: a job starts up to
+/// a quarter of a minute late, and Slurm ends what runs in a reservation that ends.
+pub const LONGER_THAN_LIMIT_S: i64 = 120;
+
 /// A firm slot; all times are in Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirmSlot {
@@ -38,6 +42,16 @@ pub struct FirmSlot {
     pub moved: u32,
     /// Why there is none, where there is none.
     pub refused: Option<SlotRefused>,
+}
+
+impl FirmSlot {
+    /// Node-seconds of the whole reservation, which are charged whether they are used or not;
+    /// `None` where none was made.
+    #[must_use]
+    pub fn charged_node_seconds(&self) -> Option<i64> {
+        let length = self.end?.saturating_sub(self.start?).saturating_add(LONGER_THAN_LIMIT_S);
+        Some(length.saturating_mul(self.nodes.into()))
+    }
 }
 
 /// Where a slot may lie; both ends are in Unix seconds.
@@ -99,6 +113,8 @@ mod tests {
             refused: Some(refused),
             ..granted.clone()
         };
+        // Two nodes for ten minutes, and the two minutes beyond.
+        assert_eq!((granted.charged_node_seconds(), refused.charged_node_seconds()), (Some(1_440), None));
         let slots = FirmSlots { slots: vec![granted, refused] };
         let written = serde_json::to_value(&slots).unwrap();
         assert_eq!(written["slots"][0]["state"], "movable");

@@ -12,7 +12,7 @@ mod probe;
 mod refusal;
 mod reserve;
 
-pub use firm_slot::{FirmSlot, FirmSlots, SlotRefused, SlotWindow};
+pub use firm_slot::{FirmSlot, FirmSlots, LONGER_THAN_LIMIT_S, SlotRefused, SlotWindow};
 pub use probe::{Answer, OrdinaryStart, Preferred, Probe, Slot};
 pub use refusal::Refusal;
 pub use reserve::{Cancel, Reserve};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
-use daemon_api::{Answer, OrdinaryStart, Preferred, Probe, Refusal, Slot};
+use daemon_api::{Answer, LONGER_THAN_LIMIT_S, OrdinaryStart, Preferred, Probe, Refusal, Slot};
 use job_types::firm::first_that_holds;
 use job_types::number::{JobId, UserId};
 use job_types::size::Size;
@@ -36,9 +36,8 @@ const MOST_NAMES: usize = 32;
 /// The lowest priority of a thread (nice(2)).
 const LOWEST_PRIORITY: i32 = 19;
 
-/// How much longer a reservation is than the time limit of its job: a job starts up to a quarter of
-/// a minute late, and Slurm ends what runs in a reservation that ends.
-const LONGER_THAN_LIMIT: Seconds = Seconds(120);
+/// How much longer a reservation is than the time limit of its job.
+const LONGER_THAN_LIMIT: Seconds = Seconds(LONGER_THAN_LIMIT_S);
 
 /// A probe that waits for its answer.
 struct Waiting {
