@@ -64,6 +64,8 @@ use crate::slot::WindowArguments;
 /// refused, or was; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP.as_str(), infer_long_args = true)]
+// clap asks for nothing that conflicts with what is there: --at would do in the place of --between.
+#[command(mut_arg("prefer", |prefer| prefer.conflicts_with("at")))]
 #[command(group = ArgGroup::new("submits").args(["clusters", "between"]))]
 pub(crate) struct Arguments {
     /// When the nodes are wanted, as sbatch --begin takes it: 18:00, 2026-03-27T14:30, now+2hours.
@@ -74,7 +76,7 @@ pub(crate) struct Arguments {
     window: WindowArguments,
 
     /// How long before its start the slot of --between is to move no more [default: the site's].
-    #[arg(long, value_name = "DURATION", value_parser = notice, requires = "between", help_heading = "Options")]
+    #[arg(long, value_name = "DURATION", value_parser = notice, requires = "between", conflicts_with = "at", help_heading = "Options")]
     notice: Option<Seconds>,
 
     /// With which probability they are to be there by then: greater than 0 and less than 1, or best
