@@ -19,8 +19,9 @@ use tokio::time::timeout;
 
 /// How long an answer may take: longer than the daemon takes for any.
 const PATIENCE: Duration = Duration::from_secs(35);
-/// How long the daemon's snapshot is waited for, without which there is the file for everybody.
-const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
+/// How long is waited for what the daemon has at hand, as its snapshot, without which there is the
+/// file for everybody.
+const AT_HAND_PATIENCE: Duration = Duration::from_secs(5);
 /// More than any answer has, in bytes.
 const MOST_ANSWER_BYTES: usize = 16 << 20;
 
@@ -54,11 +55,22 @@ fn again(refusal: &Refusal) -> String {
 /// # Errors
 /// [`NotAnswered`].
 pub(crate) fn post<A: DeserializeOwned>(socket: &Path, path: &str, request: &impl Serialize) -> Result<A, NotAnswered> {
-    let broken = |error: serde_json::Error| NotAnswered::Broken(error.to_string());
-    let body = serde_json::to_vec(request).map_err(broken)?;
-    let (status, body) = ask(socket, Method::POST, path, body, (MOST_ANSWER_BYTES, PATIENCE))?;
+    let body = serde_json::to_vec(request).map_err(|error| NotAnswered::Broken(error.to_string()))?;
+    answer_in(ask(socket, Method::POST, path, body, (MOST_ANSWER_BYTES, PATIENCE))?)
+}
+
+/// Asks for what the daemon has at hand at a path.
+///
+/// # Errors
+/// [`NotAnswered`].
+pub(crate) fn get<A: DeserializeOwned>(socket: &Path, path: &str) -> Result<A, NotAnswered> {
+    answer_in(ask(socket, Method::GET, path, Vec::new(), (MOST_ANSWER_BYTES, AT_HAND_PATIENCE))?)
+}
+
+/// Reads an answer, or why there is none.
+fn answer_in<A: DeserializeOwned>((status, body): (StatusCode, Bytes)) -> Result<A, NotAnswered> {
     if status == StatusCode::OK {
-        return serde_json::from_slice(&body).map_err(broken);
+        return serde_json::from_slice(&body).map_err(|error| NotAnswered::Broken(error.to_string()));
     }
     let refusal = serde_json::from_slice(&body).unwrap_or_else(|_| Refusal::because(format!("status {status}")));
     Err(if matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE | StatusCode::REQUEST_TIMEOUT) {
@@ -73,7 +85,7 @@ pub(crate) fn post<A: DeserializeOwned>(socket: &Path, path: &str, request: &imp
 /// # Errors
 /// [`NotAnswered`].
 pub(crate) fn snapshot(socket: &Path, most_bytes: usize) -> Result<Vec<u8>, NotAnswered> {
-    let (status, body) = ask(socket, Method::GET, daemon_api::SNAPSHOT, Vec::new(), (most_bytes, SNAPSHOT_PATIENCE))?;
+    let (status, body) = ask(socket, Method::GET, daemon_api::SNAPSHOT, Vec::new(), (most_bytes, AT_HAND_PATIENCE))?;
     if status == StatusCode::OK { Ok(body.into()) } else { Err(NotAnswered::Broken(format!("status {status}"))) }
 }
 

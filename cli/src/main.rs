@@ -29,6 +29,7 @@ mod report;
 mod reservations;
 mod reserve;
 mod selection;
+mod slot;
 mod slurm_release;
 mod slurmdbd_log;
 mod status;

@@ -10,20 +10,17 @@ use anyhow::Context;
 use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
-use daemon_api::{Answer, Preferred, Probe, Refusal};
-use jiff::tz::TimeZone;
+use daemon_api::Answer;
 use job_types::time::UnixTime;
-use job_types::window::Window;
-use predictor_core::decisions::{Placement, StartBlocker, Submission};
 use serde::Serialize;
-use slurm_conf::{moment, window};
 
-use crate::api::{self, NotAnswered};
+use crate::api;
 use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
 use crate::described::given::remarks;
 use crate::described::{JobReport, check_clusters, situation};
 use crate::installation::InstallationArguments;
+use crate::slot::{self, WindowArguments};
 
 /// Say where in a window nodes can be reserved, and what that does to others.
 ///
@@ -43,17 +40,10 @@ use crate::installation::InstallationArguments;
 /// queuecastd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, infer_long_args = true)]
+#[command(mut_arg("between", |between| between.required(true)))]
 pub(crate) struct Arguments {
-    /// The window: when the job starts at the earliest and when it has ended at the latest, each as
-    /// sbatch --begin takes it. Times of day without a date are the next ones: 18:00,06:00 is
-    /// tonight.
-    #[arg(long, value_name = "EARLIEST,LATEST", help_heading = "Options")]
-    between: String,
-
-    /// Which of several slots that are equally good is the best: earliest, latest, or the one whose
-    /// start is nearest to a time.
-    #[arg(long, value_name = "earliest|latest|TIME", default_value = "earliest", help_heading = "Options")]
-    prefer: String,
+    #[command(flatten)]
+    window: WindowArguments,
 
     #[command(flatten)]
     job: JobArguments,
@@ -109,13 +99,7 @@ struct Report {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
-    let zone = TimeZone::system();
-    let Window { earliest, latest } = window::parse(&arguments.between, now.0, &zone).context("--between").map_err(Failure::Input)?;
-    let prefer = match arguments.prefer.as_str() {
-        "earliest" => Preferred::Earliest,
-        "latest" => Preferred::Latest,
-        time => Preferred::Nearest(moment::parse(time, now.0, &zone).context("--prefer").map_err(Failure::Input)?),
-    };
+    let (window, prefer) = arguments.window.read(now).map_err(Failure::Input)?;
     if arguments.job.is_of_another_user() {
         return Err(Failure::Input(anyhow::anyhow!("--user: slots are told to those who ask, by their own accounts; leave it out")));
     }
@@ -126,23 +110,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    only_one_job(&submission).map_err(Failure::Input)?;
     let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
-    let size = submission.size(&situation.partition);
-    let is_whole = submission.whole_nodes || situation.partition.whole_nodes;
-    let request = Probe {
-        partition: Some(situation.partition.name.to_owned()),
-        account: submission.account.map(str::to_owned),
-        qos: submission.qos.map(str::to_owned),
-        nodes: size.nodes,
-        cpus: (!is_whole).then_some(size.cpus),
-        limit_s: submission.limit_in(&situation.partition).map(|limit| limit.0),
-        earliest: earliest.0,
-        latest: latest.0,
-        prefer,
-    };
+    let request = slot::request(&submission, &situation, window, prefer).map_err(Failure::Input)?;
     let answer = api::post(&installation.api_socket(), daemon_api::PROBE, &request);
-    let mut answer: Answer = answer.map_err(|error| Failure::Input(by_option(error)))?;
+    let mut answer: Answer = answer.map_err(|error| Failure::Input(slot::by_option(error)))?;
     answer.notes.extend(remarks(&job).into_iter().chain(not_read.map(str::to_owned)));
     let report =
         Report { answer, job: JobReport::of(&situation, job.user_name.clone()), cluster: snapshot.provenance().cluster.to_owned(), now };
@@ -161,39 +132,4 @@ impl Report {
         let per_node = partition_cpus / partition_nodes.max(1);
         self.answer.request.nodes.saturating_mul(per_node)
     }
-}
-
-/// What the daemon refuses, by the option in the place of the request's key.
-fn by_option(error: NotAnswered) -> anyhow::Error {
-    let NotAnswered::Refused(Refusal { key: Some(key), allowed: Some(allowed), .. }) = &error else { return error.into() };
-    let option = match key.as_str() {
-        "earliest" | "latest" => "between",
-        "limit_s" => "time",
-        key => key,
-    };
-    anyhow::anyhow!("--{option}: {allowed}")
-}
-
-/// Refuses what no slot can be reserved for.
-fn only_one_job(submission: &Submission<'_>) -> anyhow::Result<()> {
-    anyhow::ensure!(!submission.is_array, "--array: a slot is for one job");
-    if let Some(blocker) = submission.obstacle {
-        anyhow::bail!(
-            "a slot is for a job that waits for nothing else; leave out {}",
-            match blocker {
-                StartBlocker::Dependency => "--dependency",
-                StartBlocker::Held => "--hold",
-                StartBlocker::Reservation => "--reservation",
-            }
-        );
-    }
-    // Memory is on all nodes; of the rest the plan knows nothing.
-    if let Some(placement) = submission.placement.filter(|placement| *placement != Placement::Memory) {
-        anyhow::bail!("{placement}, which the plan does not know: a slot would be of any nodes");
-    }
-    anyhow::ensure!(submission.asked.reserve_at.is_none(), "--reserve-at: the window says when the job may begin; leave it out");
-    anyhow::ensure!(submission.begin.is_none(), "--begin: the window says when the job may begin; leave it out");
-    anyhow::ensure!(submission.deadline.is_none(), "--deadline: the window says when the job has to have ended; leave it out");
-    anyhow::ensure!(submission.partitions().count() <= 1, "--partition: a slot is in one partition; name one");
-    Ok(())
 }

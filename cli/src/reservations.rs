@@ -1,14 +1,16 @@
 //! `queuecast reservations`: the virtual reservations that exist, and how likely each is to be
-//! kept.
+//! kept; and the firm slots, which can be given back.
 
+mod cancel;
 mod columns;
+mod firm;
 mod state;
 mod text;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use command_parts::failure::Failure;
 use command_parts::output;
 use job_types::number::{JobId, UserId};
@@ -18,11 +20,12 @@ use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{Reservable, governing};
 use predictor_core::forecasts::forecast::{JobShape, Moment, WaitForecaster};
 use predictor_core::snapshot::Snapshot;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::{self, QueuedJob};
 use upkeep::present_probability;
 
+use self::firm::FirmReport;
 use self::state::State;
 use crate::columns::Layout;
 use crate::expected;
@@ -31,9 +34,9 @@ use crate::installation::note_on_age;
 use crate::user;
 use crate::view::ListArguments;
 
-/// List the virtual reservations in the queue, with their state and the present forecast.
+/// List the virtual reservations and the firm slots, with how far each has come.
 ///
-/// These are the jobs that were submitted with --reserve-at and have not ended: when each wants its
+/// Virtual ones are the jobs that were submitted with --reserve-at and have not ended: when each wants its
 /// nodes, when it becomes eligible, its time limit with the padding and without, the probability
 /// that was promised, and that which is forecast now. Jobs come from slurmctld, so that everybody
 /// sees what `squeue` shows them; forecasts come from the snapshot.
@@ -41,13 +44,30 @@ use crate::view::ListArguments;
 /// States: deferred (not eligible yet), waiting (for nodes), early (on its nodes before the time,
 /// waiting for it), running, missed (the time has passed without a start).
 ///
+/// Firm slots are reservations of Slurm's inside a window, as queuecast reserve --between and
+/// --reserve-window ask for them. queuecastd tells them, on the host where it runs: yours, and
+/// everybody's to operators of Slurm.
+///
+/// States: asked (nothing is reserved yet), movable (reserved, at a time that may still change),
+/// fixed (the time changes no more), attached (the job waits for the reservation alone), running;
+/// and when it is over used, early (the job has started before it), returned (nobody used it),
+/// refused (there was no slot in the window), lost (it was taken away), cancelled.
+///
 /// Exit status: 0 if slurmctld has answered, also where there are none; 2 for wrong usage; 4 where
 /// slurmctld does not answer.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: Option<What>,
+
     #[command(flatten)]
     list: ListArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Cancel(cancel::Arguments),
 }
 
 const EXAMPLES: &str = "\
@@ -60,22 +80,31 @@ Examples:
       five columns, the least likely to be kept first
   queuecast reservations --json | jq '.reservations[] | select(.forecast < .promised) | .job_id'
       those that are less likely to be kept than was promised
+  queuecast reservations cancel 7
+      gives back the firm slot with the number 7
 
 Columns of --columns, with squeue's letter for -o and --sort:
   jobid (i), username (u), account (a), partition (P), numnodes (D), reservedat (S), reservedin,
   state (t), eligibletime, timelimit (l), ownlimit, promised, forecast. Without --columns all but
-  account; without --sort the next to fall due first. What is not known comes last.
+  account; without --sort the next to fall due first. What is not known comes last. They are of
+  virtual reservations alone.
 
 Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
 prints it; null where not known):
   generation, snapshot_age_s
                 the snapshot that is forecast from; null without one
-  reservations  list of job_id, user, user_name, account, partition, nodes, reserved_at, state (deferred,
+  reservations  list, with the kind of each:
+    virtual     job_id, user, user_name, account, partition, nodes, reserved_at, state (deferred,
                 waiting, early, running, missed), kept (true or false once the time has passed;
-                null also of a job that was requeued since), begin (when the job becomes or became eligible), started, expected_start (by the plan of
-                the queue, of a job that waits), limit_s, own_limit_s (as its user wrote it),
-                promised (the probability at the submission), forecast (the probability now; null
-                once the job has its nodes)
+                null also of a job that was requeued since), begin (when the job becomes or became
+                eligible), started, expected_start (by the plan of the queue, of a job that waits),
+                limit_s, own_limit_s (as its user wrote it), promised (the probability at the
+                submission), forecast (the probability now; null once the job has its nodes)
+    firm        id, name (of the reservation), job_id, user, user_name, account, partition, nodes,
+                limit_s, state (asked, movable, fixed, attached, running, used, early, returned,
+                refused, lost, cancelled), start, end (by the job's time limit), window (earliest,
+                latest), fixed_at (when it stops moving), moved (how many times), refused (null, or
+                reason and nearest, the nearest window in which there may be one)
   notes         what else is to be known";
 
 /// The whole report.
@@ -83,7 +112,7 @@ prints it; null where not known):
 struct Report {
     generation: Option<u64>,
     snapshot_age_s: Option<i64>,
-    reservations: Vec<ReservationReport>,
+    reservations: Listed,
     notes: Vec<String>,
     #[serde(skip)]
     now: UnixTime,
@@ -93,9 +122,40 @@ struct Report {
     layout: Layout<ReservationReport>,
 }
 
-/// A job with a reservation.
+/// What a reservation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    /// Nodes at a time with a probability.
+    Virtual,
+    /// A reservation of Slurm's.
+    Firm,
+}
+
+/// The reservations of both kinds, which are one list for programs.
+#[derive(Debug)]
+struct Listed {
+    with_probability: Vec<ReservationReport>,
+    firm: Vec<FirmReport>,
+}
+
+impl Serialize for Listed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum Either<'a> {
+            Virtual(&'a ReservationReport),
+            Firm(&'a FirmReport),
+        }
+        let firm = self.firm.iter().map(Either::Firm);
+        serializer.collect_seq(self.with_probability.iter().map(Either::Virtual).chain(firm))
+    }
+}
+
+/// A job with a virtual reservation.
 #[derive(Debug, Serialize)]
 struct ReservationReport {
+    kind: Kind,
     job_id: JobId,
     user: UserId,
     user_name: Option<String>,
@@ -116,6 +176,9 @@ struct ReservationReport {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(What::Cancel(arguments)) = &arguments.what {
+        return cancel::run(arguments);
+    }
     let ListArguments { view, .. } = &arguments.list;
     view.cluster.is_of_slurm_here()?;
     view.show(|| {
@@ -145,15 +208,17 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
         jobs.iter().filter(is_meant).filter_map(|job| ReservationReport::of(job, known, &expected, now)).collect();
     reservations.sort_by_key(|reservation| (reservation.reserved_at, reservation.job_id));
     layout.sort(&mut reservations);
+    let (firm, why_no_firm) = firm::listed(&installation, &wanted);
     let mut notes: Vec<String> = installation.privacy_note().into_iter().collect();
     match &snapshot {
         Err(error) => notes.push(format!("nothing is forecast: {error}")),
         Ok(snapshot) => notes.extend(note_on_age(snapshot, now)),
     }
+    notes.extend(why_no_firm);
     Ok(Report {
         generation: known.map(Snapshot::generation),
         snapshot_age_s: known.map(|snapshot| snapshot.age(now).0),
-        reservations,
+        reservations: Listed { with_probability: reservations, firm },
         notes,
         now,
         is_filtered: !wanted.is_all(),
@@ -183,6 +248,7 @@ impl ReservationReport {
             None => snapshot.zip(begin).and_then(|(snapshot, begin)| forecast(job, &promise, snapshot, begin, now)),
         };
         Some(Self {
+            kind: Kind::Virtual,
             job_id: job.job_id,
             user: job.user_id,
             user_name: job.user.clone().or_else(|| user::name(job.user_id)),

@@ -1,8 +1,11 @@
-//! `queuecast reserve`: what nodes at a time would cost, and how likely they would be there.
+//! `queuecast reserve`: what nodes at a time would cost, and how likely they would be there; and
+//! with `--between` a firm slot, which is reserved.
 
+mod between;
 mod joint;
 mod offer;
 mod plot;
+mod sbatch;
 mod text;
 
 use std::ffi::OsString;
@@ -11,12 +14,13 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use anyhow::Context;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::options::{EarlyStart, Mode, SuccessProbability, UserOptions};
-use job_types::time::UnixTime;
+use job_types::time::{Seconds, UnixTime};
+use job_types::window::FARTHEST_AHEAD;
 use serde::Serialize;
 use slurm_conf::moment;
 
@@ -28,6 +32,7 @@ use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::trajectory::TrajectoryReport;
 use crate::described::{JobReport, check_clusters, effect, notes, situation};
 use crate::installation::InstallationArguments;
+use crate::slot::WindowArguments;
 
 /// Say what it takes to have nodes at a time, and with which probability.
 ///
@@ -49,29 +54,45 @@ use crate::installation::InstallationArguments;
 /// are withdrawn by the daemons of their clusters. Where a cluster refuses its job and the others
 /// do not suffice, nothing stays submitted.
 ///
-/// Exit status: 0 if the nodes can be had with the probability; 1 if that would be refused, or was;
-/// 2 for wrong usage; 3 without a snapshot.
+/// With --between in the place of --at the nodes are certain: queuecastd looks for the slot in the
+/// window that hurts others least, as queuecast probe shows it, and has Slurm reserve it. That is
+/// done at once; the answer is the name of the reservation, for srun and sbatch --reservation. Until
+/// shortly before its start the slot may still move inside the window. With sbatch's arguments
+/// behind two dashes the job is submitted with --reserve-window, and needs no name.
+///
+/// Exit status: 0 if the nodes can be had with the probability, or are reserved; 1 if that would be
+/// refused, or was; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP.as_str(), infer_long_args = true)]
+// clap asks for nothing that conflicts with what is there: --at would do in the place of --between.
+#[command(mut_arg("prefer", |prefer| prefer.conflicts_with("at")))]
+#[command(group = ArgGroup::new("submits").args(["clusters", "between"]))]
 pub(crate) struct Arguments {
     /// When the nodes are wanted, as sbatch --begin takes it: 18:00, 2026-03-27T14:30, now+2hours.
-    #[arg(long, value_name = "TIME", help_heading = "Options")]
-    at: String,
+    #[arg(long, value_name = "TIME", required_unless_present = "between", conflicts_with = "between", help_heading = "Options")]
+    at: Option<String>,
+
+    #[command(flatten)]
+    window: WindowArguments,
+
+    /// How long before its start the slot of --between is to move no more [default: the site's].
+    #[arg(long, value_name = "DURATION", value_parser = notice, requires = "between", conflicts_with = "at", help_heading = "Options")]
+    notice: Option<Seconds>,
 
     /// With which probability they are to be there by then: greater than 0 and less than 1, or best
     /// for the highest that is to be had [default: the site's].
-    #[arg(long, value_name = "P|best", help_heading = "Options")]
+    #[arg(long, value_name = "P|best", conflicts_with = "between", help_heading = "Options")]
     probability: Option<SuccessProbability>,
 
     /// If the nodes are there early, wait on them or run at once [default: the site's].
-    #[arg(long, value_name = "wait|run", help_heading = "Options")]
+    #[arg(long, value_name = "wait|run", conflicts_with = "between", help_heading = "Options")]
     early_start: Option<EarlyStart>,
 
     /// Look for the cheapest set of reservations on these clusters of which one is kept with the
     /// probability that is asked for, at most one on each. Behind a name may stand =DIR, the state
     /// directory of that cluster's queuecastd [default: that of [clusters] in queuecast.toml, and
     /// for the own cluster as without this option].
-    #[arg(short = 'M', long, value_name = "NAME[=DIR],...", value_delimiter = ',', conflicts_with = "plot", help_heading = "Options")]
+    #[arg(short = 'M', long, value_name = "NAME[=DIR],...", value_delimiter = ',', conflicts_with_all = ["plot", "between"], help_heading = "Options")]
     clusters: Vec<joint::ClusterArgument>,
 
     #[command(flatten)]
@@ -83,16 +104,16 @@ pub(crate) struct Arguments {
 
     /// Also draw the probability and the cost over the time at which the job becomes eligible into
     /// this file, which has to end in .svg or .png.
-    #[arg(long, value_name = "FILE", value_parser = command_parts::plot::file, help_heading = "Options")]
+    #[arg(long, value_name = "FILE", value_parser = command_parts::plot::file, conflicts_with = "between", help_heading = "Options")]
     plot: Option<PathBuf>,
 
     #[command(flatten)]
     format: FormatArguments,
 
-    /// Submit the set: sbatch's further arguments, and the script or --wrap, which describe the job
-    /// together with what stands before the two dashes. Without anything here, nothing is
-    /// submitted.
-    #[arg(last = true, value_name = "SBATCH ARGUMENTS", requires = "clusters", help_heading = "Options")]
+    /// Submit the set of --clusters, or the job that --between asks a slot for: sbatch's further
+    /// arguments, and the script or --wrap, which describe the job together with what stands before
+    /// the two dashes. Without anything here, nothing is submitted.
+    #[arg(last = true, value_name = "SBATCH ARGUMENTS", requires = "submits", help_heading = "Options")]
     sbatch: Vec<OsString>,
 }
 
@@ -113,6 +134,10 @@ Examples:
       on one of two clusters: the cheapest reservations of which one is kept with 0.99
   queuecast reserve --clusters east,west --at 18:00 -N 4 -t 60 --probability 0.99 -- job.sh
       the same, and submits them
+  queuecast reserve --between 18:00,06:00 -N 16 -t 2:00:00
+      reserves sixteen nodes for two hours, some time tonight, and says the reservation's name
+  queuecast reserve --between 18:00,06:00 -N 16 -t 2:00:00 --notice 1h -- job.sh
+      submits a job that gets such a slot, whose time stands an hour before
   queuecast reserve --at 18:00 -N 4 -t 60 --format json | jq '.offers[] | [.wanted, .expected_node_hours]'
 
 Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
@@ -141,7 +166,20 @@ Keys with --clusters:
                probability that can be asked for), refused (why nothing is to be had), and chosen:
                null, or ask (the probability to ask for), the keys of reservation, and options;
                submission: null, or job (null where refused), taken_back, and said (by sbatch)
-  submitted    whether the set stands in the queues";
+  submitted    whether the set stands in the queues
+Keys with --between:
+  id, name     the number by which the slot is cancelled, and the name of its reservation
+  job_id       the job that was submitted, with sbatch's arguments
+  state        asked, movable, fixed, attached, running, used, early, returned, refused, lost,
+               cancelled
+  start, end   when the reservation begins, and when the job's time limit ends it
+  nodes, window (earliest, latest)
+  fixed_at     when the slot stops moving
+  refused      null, or reason and nearest (the nearest window in which there may be one)
+  parts        an empty list
+  charged_node_s
+               node-seconds of the reservation, which are charged whether they are used or not
+  notes        what else is to be known";
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -169,7 +207,11 @@ struct Report {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
-    let at = moment::parse(&arguments.at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;
+    if arguments.window.is_given() {
+        return between::run(arguments, now);
+    }
+    let at = arguments.at.as_deref().context("--at: a time is needed").map_err(Failure::Input)?;
+    let at = moment::parse(at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;
     let asked = UserOptions { reserve_at: Some(at.0), early_start: arguments.early_start, ..UserOptions::default() };
     let more: Vec<String> = arguments.sbatch.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut described = arguments.job.clone();
@@ -221,6 +263,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     output::tell(arguments.format, &report, text::text)?.print()?;
     Ok(ExitCode::from(u8::from(!report.given)))
+}
+
+/// Reads how long before its start a slot is to move no more.
+fn notice(text: &str) -> Result<Seconds, String> {
+    command_parts::duration::between::<0, { FARTHEST_AHEAD.0 }>(text)
 }
 
 /// Whether the filter would pass the job on, or refuse it, without a decision.

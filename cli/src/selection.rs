@@ -95,6 +95,11 @@ impl Selection {
         self.users.is_some()
     }
 
+    /// Whether jobs are asked for by their numbers.
+    pub(crate) fn has_jobs(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
     /// The partitions that are asked for; none stands for all.
     pub(crate) fn partitions(&self) -> &[String] {
         &self.partitions

@@ -7,6 +7,10 @@ use crate::time::{Seconds, UnixTime};
 use crate::window::Window;
 use serde::{Deserialize, Serialize};
 
+/// How much longer a reservation is than the time limit of its job: a job starts up to a quarter of
+/// a minute late, and Slurm ends what runs in a reservation that ends.
+pub const LONGER_THAN_LIMIT: Seconds = Seconds(120);
+
 /// How far a firm slot has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]

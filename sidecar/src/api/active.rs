@@ -2,10 +2,10 @@
 
 use daemon_api::FirmSlot;
 use job_types::number::UserId;
+use job_types::slot::LONGER_THAN_LIMIT;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::firm::{FirmStanding, ReservedNodes, most_reserved};
 use queue_plan::placement::Slot;
-use upkeep::LONGER_THAN_LIMIT;
 
 use crate::plan::AskedPartition;
 

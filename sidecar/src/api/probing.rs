@@ -14,6 +14,7 @@ use daemon_api::{Answer, FirmSlot, OrdinaryStart, Preferred, Probe, Refusal, Res
 use job_types::firm::{FirmPolicy, first_that_holds};
 use job_types::number::{JobId, UserId};
 use job_types::size::Size;
+use job_types::slot::LONGER_THAN_LIMIT;
 use job_types::time::{Seconds, UnixTime};
 use job_types::window::{FARTHEST_AHEAD, Window, WindowFault, WindowNeeds};
 use predictor_core::decisions::firm::{FirmRefusal, FirmRequest, RatedSlot, check_slot, firm_window};
@@ -22,7 +23,6 @@ use queue_plan::placement::{Preference, Probing as Slots, WhatIf};
 use queue_plan::{PendingJob, RunTimes, State};
 use rustix::process::setpriority_process;
 use tokio::sync::oneshot;
-use upkeep::LONGER_THAN_LIMIT;
 
 use super::active::{firm_standing, reserved_nodes};
 use super::applicant::Named;

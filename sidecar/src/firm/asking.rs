@@ -103,9 +103,8 @@ impl Room<'_> {
         let slot = self.ledger.slots().get(place).cloned().ok_or_else(failed)?;
         if !slot.state.is_over() {
             self.open()?;
-            let away = || {
-                Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, "slurmctld does not answer; the slot stays", Duration::from_secs(30))
-            };
+            let away =
+                || Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, "slurmctld does not answer; the slot stays", Duration::from_secs(30));
             let name = self.key().map(|key| name::of_slot(slot.id, &key)).unwrap_or_default();
             let job = match slot.job {
                 Some(job) => self.job(job.id).ok_or_else(away)?,

@@ -149,7 +149,8 @@ impl<'a> Room<'a> {
         let cluster = Arc::clone(cluster);
         for promised in &cluster.slots {
             let job = &promised.job;
-            let is_its = |slot: &FirmSlot| slot.job.is_some_and(|of| of.id == job.id && (of.submitted == job.submitted || job.restarts > 0));
+            let is_its =
+                |slot: &FirmSlot| slot.job.is_some_and(|of| of.id == job.id && (of.submitted == job.submitted || job.restarts > 0));
             if job.started.is_some() || self.ledger.slots().iter().any(is_its) {
                 continue;
             }
@@ -304,7 +305,9 @@ impl<'a> Room<'a> {
                 }
                 Some(Err(ReservationError::NodesBusy | ReservationError::Overlaps)) => {}
                 // One that is there already is taken up at the next look.
-                Some(Err(ReservationError::NameTaken | ReservationError::InUse | ReservationError::Away(_))) | None => return Placed::Later,
+                Some(Err(ReservationError::NameTaken | ReservationError::InUse | ReservationError::Away(_))) | None => {
+                    return Placed::Later;
+                }
                 Some(Err(error)) => {
                     tracing::warn!(%error, slot = slot.id, "a firm slot can't be reserved");
                     return Placed::Refused(format!("slurmctld takes no such reservation: {error}"), None);
@@ -487,11 +490,10 @@ fn uses(cluster: &Cluster, name: &str) -> (bool, bool) {
 
 /// How many nodes of a reservation start jobs.
 fn usable_nodes(cluster: &Cluster, reservation: &Reservation) -> u32 {
-    let places: HashSet<usize> = reservation
-        .node_ranges
-        .iter()
-        .flat_map(|(first, last)| *first..last.saturating_add(1).min(cluster.queue.nodes.len()))
-        .collect();
-    let usable = places.into_iter().filter(|place| cluster.queue.nodes.get(*place).is_some_and(|node| node.as_ref().is_some_and(|node| node.takes_jobs)));
+    let places: HashSet<usize> =
+        reservation.node_ranges.iter().flat_map(|(first, last)| *first..last.saturating_add(1).min(cluster.queue.nodes.len())).collect();
+    let usable = places
+        .into_iter()
+        .filter(|place| cluster.queue.nodes.get(*place).is_some_and(|node| node.as_ref().is_some_and(|node| node.takes_jobs)));
     u32::try_from(usable.count()).unwrap_or(u32::MAX)
 }

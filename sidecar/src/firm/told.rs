@@ -12,12 +12,7 @@ pub(super) fn told(job: &QueuedJob, slot: &FirmSlot, key: Option<&SealKey>, now:
     let (comment, key) = (job.admin_comment.as_deref()?, key?);
     let bearer = Bearer { user: job.user_id, job: job.job_id, submitted: job.submitted.map(UnixTime), is_first_run: job.restarts == 0 };
     let (record, rest) = Record::of_job(comment, key, &bearer)?.ok()?;
-    let told = SlotTold {
-        state: slot.state,
-        start: slot.reserved.map(|times| times.start.0),
-        moved: slot.moved,
-        why: slot.why.clone(),
-    };
+    let told = SlotTold { state: slot.state, start: slot.reserved.map(|times| times.start.0), moved: slot.moved, why: slot.why.clone() };
     let changed = record.changed.clone().unwrap_or_default();
     if changed.slot.as_ref() == Some(&told) {
         return None;

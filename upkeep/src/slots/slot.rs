@@ -2,14 +2,10 @@
 
 use job_types::number::{JobId, UserId};
 use job_types::options::IfRefused;
-use job_types::slot::SlotState;
+use job_types::slot::{LONGER_THAN_LIMIT, SlotState};
 use job_types::time::{Seconds, UnixTime};
 use job_types::window::Window;
 use serde::{Deserialize, Serialize};
-
-/// How much longer a reservation is than the time limit of its job: a job starts up to a quarter of
-/// a minute late, and Slurm ends what runs in a reservation that ends.
-pub const LONGER_THAN_LIMIT: Seconds = Seconds(120);
 
 /// How long before its start a job is attached to its reservation. From then on it waits for that
 /// alone, so that it is as late as can be.

@@ -6,9 +6,7 @@
 //! everything that they need. Where this command is stopped before that, all jobs stay.
 
 use std::ffi::OsString;
-use std::process::{Command, Output, Stdio};
 
-use anyhow::Context;
 use job_types::joint::{ClusterJob, JointJobs};
 use job_types::number::JobId;
 use job_types::options::SuccessProbability;
@@ -16,6 +14,7 @@ use serde::Serialize;
 
 use super::{ClusterReport, Report};
 use crate::reserve::Arguments;
+use crate::reserve::sbatch::{run, said};
 
 /// How much a joint probability may be below what is wanted for the sake of rounding.
 const ROUNDING: f64 = 1e-9;
@@ -58,7 +57,7 @@ pub(super) fn submit(report: &mut Report, arguments: &Arguments) -> anyhow::Resu
         own.extend(early_start.iter().map(OsString::from));
         own.extend(described.iter().map(OsString::from));
         let output = run("sbatch", own.iter().chain(&arguments.sbatch))?;
-        let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+        let said = said(&output);
         let job = job_on(&String::from_utf8_lossy(&output.stdout), &cluster.cluster).filter(|_| output.status.success());
         if job.is_none() && output.status.success() {
             report.notes.push(format!("{}: sbatch printed no job of that cluster; look for one with squeue", cluster.cluster));
@@ -93,7 +92,7 @@ fn take_back(report: &mut Report) -> anyhow::Result<()> {
         let output = run("scancel", ["-M", &cluster.cluster, &job.to_string()].map(OsString::from).iter())?;
         submission.taken_back = output.status.success();
         if !submission.taken_back {
-            let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+            let said = said(&output);
             report.notes.push(format!("job {job} on {} could not be cancelled, cancel it yourself: {said}", cluster.cluster));
         }
     }
@@ -115,7 +114,7 @@ fn tell(report: &mut Report) -> anyhow::Result<()> {
             ["-M".into(), cluster.clone(), "update".into()].into_iter().chain(change).map(OsString::from).collect::<Vec<_>>().iter(),
         )?;
         if !told.status.success() {
-            let said = String::from_utf8_lossy(&told.stderr).trim_end().to_owned();
+            let said = said(&told);
             report.notes.push(format!("job {job} on {cluster} does not know of the others and will not be withdrawn for them: {said}"));
         }
     }
@@ -132,14 +131,6 @@ fn comment(shown: &str) -> &str {
 fn job_on(printed: &str, cluster: &str) -> Option<JobId> {
     let (number, on) = printed.trim().split_once(';')?;
     (on == cluster).then_some(JobId(number.parse().ok()?))
-}
-
-/// Runs one of Slurm's commands. It reads nothing from here: a script that came from standard input
-/// could be read once only.
-fn run<'a>(program: &str, arguments: impl Iterator<Item = &'a OsString>) -> anyhow::Result<Output> {
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null());
-    command.output().with_context(|| format!("cannot run {program}"))
 }
 
 #[cfg(test)]
