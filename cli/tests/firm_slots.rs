@@ -46,7 +46,8 @@ fn granted() -> Value {
     json!({
         "id": 7, "name": "queuecast_7", "job_id": null, "user": 1_000, "account": "physics", "partition": "batch", "nodes": 4,
         "limit_s": 7_200, "state": "movable", "start": start, "end": start + 7_200,
-        "window": {"earliest": start - 3_600, "latest": start + 25_200}, "fixed_at": start - 600, "moved": 0, "refused": null,
+        "window": {"earliest": start - 3_600, "latest": start + 25_200}, "fixed_at": start - 600, "moved": 0, "charged_node_s": 4 * 7_320,
+        "refused": null,
     })
 }
 

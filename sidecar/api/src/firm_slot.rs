@@ -103,7 +103,6 @@ mod tests {
             refused: Some(refused),
             ..granted.clone()
         };
-        // Two nodes for ten minutes, and the two minutes beyond.
         let slots = FirmSlots { slots: vec![granted, refused] };
         let written = serde_json::to_value(&slots).unwrap();
         assert_eq!(written["slots"][0]["state"], "movable");

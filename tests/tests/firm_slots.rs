@@ -1,0 +1,191 @@
+//! Firm slots on a real cluster: nodes that `queuecastd` reserves inside a window for an ordinary
+//! user, until nothing of them is left.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+use std::time::Duration;
+
+use end_to_end::{Cluster, Options, PATIENCE, QUICK, now, wait_for};
+use serde_json::Value;
+
+/// Users without any privilege.
+const USER: &str = "games";
+const OTHER: &str = "man";
+
+/// A site that gives firm slots to everybody, and takes them back soon.
+const POLICY: &str = "[[firm]]\nahead = \"2d\"\nmost_nodes = 4\nmost_active = { user = 2 }\nidle = \"1m\"\nnotice = \"1m\"\n";
+
+fn site() -> Cluster {
+    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{POLICY}")));
+    let program = cluster.path("queuecast-for-users");
+    fs::copy(end_to_end::built().join("queuecast"), &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    cluster
+}
+
+/// Runs `queuecast` as a user, who can't read the directory of the build.
+fn queuecast(cluster: &Cluster, user: &str, arguments: &[&str]) -> Output {
+    let program = cluster.path("queuecast-for-users");
+    let mut command = cluster.prepare("setpriv");
+    command.args(["--reuid", user, "--regid", user, "--clear-groups"]).arg(&program).args(arguments);
+    command.output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{:?}: {}{}", output.status, String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Asks for nodes for ten minutes once the daemon has a plan, and returns the slot.
+fn reserved(cluster: &Cluster, user: &str, nodes: u32, between: &str) -> Value {
+    let nodes = format!("-N{nodes}");
+    wait_for("an answer to a request", PATIENCE, || {
+        let output = queuecast(cluster, user, &["reserve", "--between", between, &nodes, "-t10", "--json"]);
+        if output.status.code() == Some(3) {
+            return None;
+        }
+        Some(serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", said(&output))))
+    })
+}
+
+/// The firm slots that a user sees.
+fn slots(cluster: &Cluster, user: &str) -> Vec<Value> {
+    let output = queuecast(cluster, user, &["reservations", "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
+    let listed = report["reservations"].as_array().unwrap();
+    listed.iter().filter(|one| one["kind"] == "firm").cloned().collect()
+}
+
+fn state_of(cluster: &Cluster, user: &str, id: &Value) -> String {
+    let slots = slots(cluster, user);
+    let slot = slots.iter().find(|slot| slot["id"] == *id);
+    slot.and_then(|slot| slot["state"].as_str()).unwrap_or("none").to_owned()
+}
+
+/// What slurmctld has under a name; `None` where it has nothing.
+fn reservation(cluster: &Cluster, name: &str) -> Option<String> {
+    let output = cluster.run("scontrol", &["-o", "show", "reservation", name]);
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// All that is reserved.
+fn reservations(cluster: &Cluster) -> String {
+    String::from_utf8_lossy(&cluster.run("scontrol", &["-o", "show", "reservations"]).stdout).into_owned()
+}
+
+fn is_free(cluster: &Cluster) -> Option<()> {
+    (!reservations(cluster).contains("queuecast-")).then_some(())
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn a_slot_without_a_job_is_used_by_its_user_alone_and_given_back_once_it_is_idle() {
+    let cluster = site();
+    let _daemon = cluster.start_queuecastd();
+    let slot = reserved(&cluster, USER, 2, "now,now+30minutes");
+    let name = slot["name"].as_str().unwrap_or_else(|| panic!("{slot}")).to_owned();
+    let made = reservation(&cluster, &name).unwrap();
+    for field in ["NodeCnt=2", "Users=games", "Accounts=main", "PURGE_COMP", "NO_HOLD_JOBS_AFTER_END", "REPLACE_DOWN"] {
+        assert!(made.contains(field), "{field}: {made}");
+    }
+    let in_it = format!("--reservation={name}");
+    let job = cluster.submit_for(USER, &["-N2", "-t5", &in_it], "sleep 3").job();
+    assert!(cluster.submit_for(OTHER, &["-N1", "-t5", &in_it], "true").refusal().contains("denied"), "another user's job");
+    job.end(PATIENCE);
+    wait_for("the slot to be over", Duration::from_secs(90), || (state_of(&cluster, USER, &slot["id"]) == "used").then_some(()));
+    wait_for("nothing to be reserved", PATIENCE, || is_free(&cluster));
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn a_slot_is_cancelled_by_its_user_and_seen_by_nobody_else() {
+    let cluster = site();
+    let _daemon = cluster.start_queuecastd();
+    let slot = reserved(&cluster, USER, 1, "now+1hour,now+3hours");
+    let id = slot["id"].to_string();
+    assert_eq!(slot["state"], "movable", "{slot}");
+    assert!(slots(&cluster, OTHER).is_empty());
+    let by_another = queuecast(&cluster, OTHER, &["reservations", "cancel", &id]);
+    assert_eq!(by_another.status.code(), Some(1), "{}", said(&by_another));
+    assert!(reservation(&cluster, slot["name"].as_str().unwrap()).is_some());
+    // The site gives a user two at a time.
+    let second = reserved(&cluster, USER, 1, "now+1hour,now+3hours");
+    let third = reserved(&cluster, USER, 1, "now+1hour,now+3hours");
+    assert!(third["refused"]["reason"].as_str().unwrap().contains("a user may have 2 firm slots"), "{third}");
+    for slot in [&slot, &second] {
+        let cancelled = queuecast(&cluster, USER, &["reservations", "cancel", &slot["id"].to_string()]);
+        assert!(cancelled.status.success(), "{}", said(&cancelled));
+        assert_eq!(reservation(&cluster, slot["name"].as_str().unwrap()), None);
+    }
+    assert!(is_free(&cluster).is_some(), "{}", reservations(&cluster));
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn a_slot_outlives_a_daemon_that_is_killed_and_is_replaced_where_somebody_deletes_its_reservation() {
+    let cluster = site();
+    let daemon = cluster.start_queuecastd();
+    let slot = reserved(&cluster, USER, 1, "now+1hour,now+4hours");
+    let name = slot["name"].as_str().unwrap().to_owned();
+    drop(daemon);
+    cluster.output("scontrol", &["delete", &format!("reservationname={name}")]);
+    let _daemon = cluster.start_queuecastd();
+    wait_for("another reservation", PATIENCE, || reservation(&cluster, &name));
+    let again = wait_for("the slot to be listed", PATIENCE, || slots(&cluster, USER).into_iter().find(|listed| listed["moved"] == 1));
+    assert_eq!((&again["id"], &again["state"]), (&slot["id"], &Value::from("movable")));
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn a_job_with_a_window_has_its_slot_and_starts_in_it_behind_the_queue() {
+    let cluster = site();
+    // All nodes are in use until after the slot by their limits but two, for which others wait.
+    let _running = cluster.submit(&["-N6", "-t60", "--exclusive"], "sleep 3000").job();
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    let _waiting = cluster.submit(&["-N4", "-t60", "--exclusive"], "sleep 3000").job();
+    cluster.snapshot_with("one with the waiting job", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 1));
+    let begin = now() + 60;
+    let window = format!("--reserve-window=uts{begin},uts{}", begin + 700);
+    let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", &window, "--reserve-notice=10"], "sleep 5").job();
+    let mut states = Vec::new();
+    wait_for("the slot to be used", Duration::from_secs(200), || {
+        let slot = slots(&cluster, USER).pop()?;
+        let state = slot["state"].as_str()?.to_owned();
+        if states.last() != Some(&state) {
+            states.push(state.clone());
+        }
+        matches!(&*state, "used" | "early").then_some(())
+    });
+    assert!(states.iter().any(|state| state == "fixed" || state == "movable"), "{states:?}");
+    assert!(job.field("StartTime").len() > 10, "{states:?}");
+    wait_for("nothing to be reserved", PATIENCE, || is_free(&cluster));
+    assert!(job.explained().contains("firm slot"), "{}", job.explained());
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
+    let cluster = site();
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    let submit = || {
+        let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", "--reserve-window=now+1hour,now+3hours"], "sleep 5").job();
+        wait_for("nodes to be reserved", PATIENCE, || {
+            let slots = slots(&cluster, USER);
+            let slot = slots.iter().find(|slot| slot["job_id"].to_string() == job.id)?;
+            reservation(&cluster, slot["name"].as_str()?).map(drop)
+        });
+        job
+    };
+    let cancelled = submit();
+    cancelled.cancel();
+    wait_for("nothing to be reserved after a cancellation", PATIENCE, || is_free(&cluster));
+    let held = submit();
+    cluster.output("scontrol", &["hold", &held.id]);
+    wait_for("nothing to be reserved for a held job", PATIENCE, || is_free(&cluster));
+    wait_for("the record to say so", PATIENCE, || held.field("AdminComment").contains("\"returned\"").then_some(()));
+    held.cancel();
+}
