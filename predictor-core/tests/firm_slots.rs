@@ -17,8 +17,8 @@ use proptest::prelude::*;
 
 const HOUR: i64 = 3_600;
 
-/// Large jobs wait 5,000 s and run 500 s, small ones wait 100 s and run 1,000 s, so that a large one
-/// is molded where it may be.
+/// Large jobs wait 5,000 s and run 500 s, small ones wait 100 s and run 1,000 s, so that a large
+/// one is molded where it may be.
 fn cluster(policy: Policy) -> Cluster {
     let past = (0..200).flat_map(|n| {
         [(16, 3_600, 5_000, 500), (4, 7_200, 100, 1_000)]
@@ -253,7 +253,7 @@ thread_local! {
 }
 
 proptest! {
-    /// Control variables can be forged, so that a window, a notice and a time limit can be anything.
+    /// Control variables can be forged, so that a window and a notice can be anything.
     #[test]
     fn whatever_window_is_asked_for_the_job_begins_inside_it_or_is_refused(
         earliest in prop_oneof![3 => -100_000..100_000_i64, 1 => any::<i64>()],

@@ -329,8 +329,8 @@ fn decided(
         let given: Vec<&SharedNode> =
             given.iter().flat_map(|given| &given.nodes).filter_map(|place| partition.shared_nodes.get(*place as usize)).collect();
         let names: Vec<&str> = given.into_iter().map(|node| current.snapshot.shared_node_name(node)).collect();
-        // Without a record nobody would know of a promise, of a wait on the nodes, nor of a slot that
-        // is asked for, so that these need one.
+        // Without a record nobody would know of a promise, of a wait on the nodes, nor of a slot
+        // that is asked for, so that these need one.
         let changes = decision.changes();
         let needs_record = changes.clears_deadline
             || changes.hold_until.is_some()

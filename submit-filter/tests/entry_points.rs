@@ -491,6 +491,8 @@ mod hostile {
         prop_oneof![
             "[^\0]{0,40}",
             "QUEUECAST_(AUTO_MOLD|MOLD_SIZES|RESERVE_AT|SUCCESS_PROBABILITY|EARLY_START|AUTO_DEFER|MAX_DEFER|MODE|X)=[-0-9,.einfaNxwrtousvb]{0,30}",
+            "QUEUECAST_RESERVE_WINDOW=[0-9]{1,20},[0-9]{1,20}(,default)?",
+            "QUEUECAST_(RESERVE_NOTICE|IF_REFUSED)=([0-9]{1,20}|run|cancel)",
             "(SLURM_NTASKS|SLURM_NPROCS|QUEUECAST_HOLD_UNTIL)=[^\0]{0,20}",
         ]
     }

@@ -232,6 +232,8 @@ fn every_line_for_users_is_explained() {
         "predictor-core/src/decisions/line.rs",
         "predictor-core/src/decisions/admission",
         "predictor-core/src/decisions/bounds.rs",
+        "predictor-core/src/decisions/firm/asked.rs",
+        "job-types/src/window.rs",
         "predictor-core/src/decisions/molding.rs",
         "predictor-core/src/decisions/reservation",
         "upkeep/src",

@@ -64,10 +64,8 @@ mod tests {
     const NOW: UnixTime = UnixTime(20_000);
 
     fn record(mode: &str, written: &str, changed: &str) -> Record {
-        let text = format!(
-            r#"{{"queuecast":{{"version":1,"generation":7,"at":10,"mode":"{mode}","asked":{{"nodes":1,"cpus":1}},"written":{{{written}}},"changed":{changed}}}}}"#
-        );
-        Record::parse(&text).unwrap()
+        let decided = format!(r#""version":1,"generation":7,"at":10,"mode":"{mode}","asked":{{"nodes":1,"cpus":1}}"#);
+        Record::parse(&format!(r#"{{"queuecast":{{{decided},"written":{{{written}}},"changed":{changed}}}}}"#)).unwrap()
     }
 
     #[test]

@@ -176,8 +176,8 @@ pub struct Decision {
     pub deferral: Option<Result<Deferral, NotDeferred>>,
     /// Whether it is reserved.
     pub reservation: Option<Result<Reservation, NotReserved>>,
-    /// Whether it asks for a firm slot: `None` where it does not, and where a default window asks for
-    /// nothing.
+    /// Whether it asks for a firm slot: `None` where it does not, and where a default window asks
+    /// for nothing.
     pub slot: Option<Result<AskedSlot, NoSlot>>,
     /// Why a default window asks for nothing for this job, where it does.
     pub ignored_window: Option<NoSlot>,

@@ -79,7 +79,8 @@ impl fmt::Display for NoSlot {
     }
 }
 
-/// Returns the firm slot that a submission asks for, or why it can't; `None` where it asks for none.
+/// Returns the firm slot that a submission asks for, or why it can't; `None` where it asks for
+/// none.
 pub(in crate::decisions) fn asked_slot<F>(context: &DerivedInputs<'_, F>) -> Option<Result<AskedSlot, NoSlot>> {
     let (submission, now) = (context.submission, context.now);
     let asked = &submission.asked;

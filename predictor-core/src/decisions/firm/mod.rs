@@ -1,9 +1,10 @@
 //! What the site's policy says of firm slots, real reservations of Slurm's inside a window that a
 //! user gives.
 //!
-//! [`AskedSlot`] is what a submission asks for, where it can. [`firm_window`] says of a request, before any slot is looked at, whether there may be one and in
-//! which part of its window. [`check_slot`] says it of each slot, by what that does to the jobs
-//! that wait. What stands already, and the slots with what they do, are found by whoever asks.
+//! [`AskedSlot`] is what a submission asks for, where it can. [`firm_window`] says of a request,
+//! before any slot is looked at, whether there may be one and in which part of its window.
+//! [`check_slot`] says it of each slot, by what that does to the jobs that wait. What stands
+//! already, and the slots with what they do, are found by whoever asks.
 
 mod asked;
 mod request;
