@@ -16,8 +16,6 @@
 mod applicant;
 mod callers;
 mod desk;
-#[cfg(test)]
-mod firm_tests;
 mod listener;
 mod probing;
 mod refused;
