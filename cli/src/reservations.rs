@@ -36,10 +36,10 @@ use crate::view::ListArguments;
 
 /// List the virtual reservations and the firm slots, with how far each has come.
 ///
-/// Virtual ones are the jobs that were submitted with --reserve-at and have not ended: when each wants its
-/// nodes, when it becomes eligible, its time limit with the padding and without, the probability
-/// that was promised, and that which is forecast now. Jobs come from slurmctld, so that everybody
-/// sees what `squeue` shows them; forecasts come from the snapshot.
+/// Virtual ones are the jobs that were submitted with --reserve-at and have not ended: when each
+/// wants its nodes, when it becomes eligible, its time limit with the padding and without, the
+/// probability that was promised, and that which is forecast now. Jobs come from slurmctld, so that
+/// everybody sees what `squeue` shows them; forecasts come from the snapshot.
 ///
 /// States: deferred (not eligible yet), waiting (for nodes), early (on its nodes before the time,
 /// waiting for it), running, missed (the time has passed without a start).

@@ -56,9 +56,9 @@ use crate::slot::WindowArguments;
 ///
 /// With --between in the place of --at the nodes are certain: queuecastd looks for the slot in the
 /// window that hurts others least, as queuecast probe shows it, and has Slurm reserve it. That is
-/// done at once; the answer is the name of the reservation, for srun and sbatch --reservation. Until
-/// shortly before its start the slot may still move inside the window. With sbatch's arguments
-/// behind two dashes the job is submitted with --reserve-window, and needs no name.
+/// done at once; the answer is the name of the reservation, for srun and sbatch --reservation.
+/// Until shortly before its start the slot may still move inside the window. With sbatch's
+/// arguments behind two dashes the job is submitted with --reserve-window, and needs no name.
 ///
 /// Exit status: 0 if the nodes can be had with the probability, or are reserved; 1 if that would be
 /// refused, or was; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.

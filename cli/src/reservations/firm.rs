@@ -122,6 +122,13 @@ mod tests {
     }
 
     #[test]
+    fn for_programs_slots_are_in_the_one_list_of_reservations() {
+        let firm = meant(vec![slot(2, Some(4_000), None), slot(3, None, Some(5))], &Selection::default());
+        let list = serde_json::to_value(super::super::Listed { with_probability: Vec::new(), firm }).unwrap();
+        assert_eq!((&list[0]["id"], &list[1]["job_id"], list.as_array().map(Vec::len)), (&2.into(), &5.into(), Some(2)), "{list}");
+    }
+
+    #[test]
     fn why_there_is_no_slot_stands_beside_its_state() {
         let refused = SlotRefused { reason: "no slot is free".to_owned(), nearest: None };
         let slot = FirmSlot { state: SlotState::Refused, refused: Some(refused), ..slot(2, None, None) };

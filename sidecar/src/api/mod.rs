@@ -18,8 +18,6 @@ mod applicant;
 mod callers;
 mod desk;
 mod firm_room;
-#[cfg(test)]
-mod firm_tests;
 mod listener;
 mod probing;
 mod refused;

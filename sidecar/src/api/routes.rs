@@ -169,7 +169,7 @@ async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refus
 
 #[cfg(test)]
 mod tests {
-    use super::super::firm_tests::slot;
+    use super::super::tests::firm_slots::slot;
     use super::*;
 
     #[test]

@@ -1,5 +1,7 @@
 //! The API over its socket.
 
+pub(super) mod firm_slots;
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -19,13 +21,13 @@ use crate::known::made_up::{cluster, job, running};
 use crate::known::names::PartitionIndices;
 use crate::plan::Question;
 
-pub(super) struct Served {
+struct Served {
     _directory: tempfile::TempDir,
     path: PathBuf,
-    pub(super) api: Api,
+    api: Api,
 }
 
-pub(super) fn served() -> Served {
+fn served() -> Served {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("api-socket");
     let api = Api::start(&path).unwrap();
@@ -64,7 +66,7 @@ fn probe() -> Probe {
 
 impl Served {
     /// Sends bytes and returns all of the answer.
-    pub(super) fn sent(&self, bytes: &[u8]) -> String {
+    fn sent(&self, bytes: &[u8]) -> String {
         let mut stream = UnixStream::connect(&self.path).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(40))).unwrap();
         // Whoever is refused before all has been read is not listened to any more.
@@ -74,7 +76,7 @@ impl Served {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    pub(super) fn post(&self, path: &str, body: &[u8]) -> (u16, String) {
+    fn post(&self, path: &str, body: &[u8]) -> (u16, String) {
         let head = format!("POST {path} HTTP/1.1\r\nhost: queuecastd\r\ncontent-length: {}\r\n\r\n", body.len());
         let answer = self.sent(&[head.as_bytes(), body].concat());
         let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();

@@ -4,14 +4,14 @@ use axum::http::StatusCode;
 use daemon_api::{FirmSlots, Refusal, SlotWindow};
 use job_types::slot::SlotState;
 
-use super::callers::MOST_PROBES;
-use super::tests::{Served, served};
-use super::*;
+use super::super::callers::MOST_PROBES;
+use super::{Served, served};
+use crate::api::{Asked, FirmSlot, Refused};
 
 const RESERVE: &[u8] = br#"{"nodes": 2, "limit_s": 600, "earliest": 4000, "latest": 9000, "notice_s": 300}"#;
 
 /// A granted slot of two nodes.
-pub(super) fn slot(id: u64, user: u32) -> FirmSlot {
+pub(in crate::api) fn slot(id: u64, user: u32) -> FirmSlot {
     FirmSlot {
         id,
         name: Some(format!("queuecast_{id}")),
@@ -95,7 +95,7 @@ fn what_is_malformed_or_out_of_range_does_not_reach_the_room() {
 fn reservations_and_cancellations_count_as_probes_do() {
     let served = served();
     open_room(&served);
-    let ask = |n: usize| if n % 2 == 0 { served.post("/v1/reserve", RESERVE) } else { served.post("/v1/cancel", br#"{"id": 7}"#) };
+    let ask = |n: usize| if n.is_multiple_of(2) { served.post("/v1/reserve", RESERVE) } else { served.post("/v1/cancel", br#"{"id": 7}"#) };
     let statuses: Vec<u16> = (0..MOST_PROBES).map(|n| ask(n).0).collect();
     assert_eq!(statuses, [200; MOST_PROBES]);
     for path in ["/v1/reserve", "/v1/probe"] {
