@@ -5,6 +5,7 @@
 
 mod deadline;
 mod reservation;
+mod slot;
 
 use crate::options::Mode;
 use crate::record::Record;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use deadline::PromisedDeadline;
 pub use reservation::{PromisedReservation, ReservedRun};
+pub use slot::SlotAsked;
 
 /// What was promised to a job.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,7 @@
-//! A firm slot, a real reservation of Slurm's inside a window that a user gave: what is asked for,
-//! and how far it has come.
+//! A firm slot, a real reservation of Slurm's inside a window that a user gave, and how far it has
+//! come.
 
-use crate::options::{IfRefused, Mode};
-use crate::record::Record;
-use crate::time::{Seconds, UnixTime};
-use crate::window::Window;
+use crate::time::Seconds;
 use serde::{Deserialize, Serialize};
 
 /// How much longer a reservation is than the time limit of its job: a job starts up to a quarter of
@@ -67,37 +64,6 @@ impl SlotState {
     #[must_use]
     pub fn is_over(self) -> bool {
         self >= SlotState::Used
-    }
-}
-
-/// The firm slot that a job's record asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotAsked {
-    /// Where it may lie.
-    pub window: Window,
-    /// How long before its start it is to move no more, where its user says so.
-    pub notice: Option<Seconds>,
-    /// What becomes of the job where no slot is to be had.
-    pub if_refused: IfRefused,
-}
-
-impl SlotAsked {
-    /// What a record asks for, in a mode that writes; `None` where it asks for no slot.
-    #[must_use]
-    pub fn of(record: &Record) -> Option<SlotAsked> {
-        let written = record.written.as_ref().filter(|_| record.mode == Mode::Enforce)?;
-        let (earliest, latest) = written.window?;
-        Some(SlotAsked {
-            window: Window { earliest: UnixTime(earliest), latest: UnixTime(latest) },
-            notice: written.notice_s.map(Seconds),
-            if_refused: written.if_refused,
-        })
-    }
-
-    /// Whether it is worth while to read the record in an `admin_comment` for a slot.
-    #[must_use]
-    pub fn may_be_in(admin_comment: &str) -> bool {
-        admin_comment.starts_with('{') && admin_comment.contains("\"window\"")
     }
 }
 

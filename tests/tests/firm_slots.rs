@@ -16,7 +16,8 @@ const USER: &str = "games";
 const OTHER: &str = "man";
 
 /// A site that gives firm slots to everybody, and takes them back soon.
-const POLICY: &str = "[[firm]]\nahead = \"2d\"\nmost_nodes = 4\nmost_active = { user = 2 }\nidle = \"1m\"\nnotice = \"1m\"\n";
+const POLICY: &str =
+    "[policy]\nmode = \"enforce\"\n[[firm]]\nahead = \"2d\"\nmost_nodes = 4\nmost_active = { user = 2 }\nidle = \"1m\"\nnotice = \"1m\"\n";
 
 fn site() -> Cluster {
     let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{POLICY}")));
@@ -139,28 +140,34 @@ fn a_slot_outlives_a_daemon_that_is_killed_and_is_replaced_where_somebody_delete
 
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
-fn a_job_with_a_window_has_its_slot_and_starts_in_it_behind_the_queue() {
+fn a_job_with_a_window_starts_in_its_slot_before_those_that_stand_ahead_of_it() {
     let cluster = site();
-    // All nodes are in use until after the slot by their limits but two, for which others wait.
+    // Two of eight nodes become free, and six jobs of a minute wait for them one after the other.
     let _running = cluster.submit(&["-N6", "-t60", "--exclusive"], "sleep 3000").job();
+    let _last = cluster.submit(&["-N2", "-t1", "--exclusive"], "sleep 40").job();
+    let waiting = [(); 6].map(|()| cluster.submit(&["-N2", "-t1", "--exclusive"], "sleep 50").job());
     let _daemon = cluster.start_queuecastd();
-    cluster.wait_for_snapshot();
-    let _waiting = cluster.submit(&["-N4", "-t60", "--exclusive"], "sleep 3000").job();
-    cluster.snapshot_with("one with the waiting job", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 1));
-    let begin = now() + 60;
-    let window = format!("--reserve-window=uts{begin},uts{}", begin + 700);
-    let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", &window, "--reserve-notice=10"], "sleep 5").job();
-    let mut states = Vec::new();
-    wait_for("the slot to be used", Duration::from_secs(200), || {
+    cluster.snapshot_with("one with the waiting jobs", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 6));
+    let begin = now() + 140;
+    let window = format!("--reserve-window=uts{begin},uts{}", begin + 150);
+    let job = cluster.submit_for(USER, &["-N2", "-t1", "--exclusive", &window, "--reserve-notice=10"], "sleep 5").job();
+    let mut seen = Vec::new();
+    let slot = wait_for("the slot to be used", Duration::from_secs(360), || {
         let slot = slots(&cluster, USER).pop()?;
         let state = slot["state"].as_str()?.to_owned();
-        if states.last() != Some(&state) {
-            states.push(state.clone());
+        if seen.last() != Some(&state) {
+            seen.push(state.clone());
         }
-        matches!(&*state, "used" | "early").then_some(())
+        matches!(&*state, "used" | "early" | "returned" | "lost" | "refused").then_some(slot)
     });
-    assert!(states.iter().any(|state| state == "fixed" || state == "movable"), "{states:?}");
-    assert!(job.field("StartTime").len() > 10, "{states:?}");
+    let record = job.field("AdminComment");
+    assert_eq!(slot["state"], "used", "{seen:?} {slot} {record}");
+    assert!(seen.contains(&"attached".to_owned()) || seen.contains(&"running".to_owned()), "{seen:?}");
+    let start: i64 = cluster.output("date", &["-d", &job.field("StartTime"), "+%s"]).parse().unwrap();
+    let reserved = slot["start"].as_i64().unwrap();
+    assert!((reserved..reserved + 60).contains(&start) && reserved >= begin, "{start} {slot}");
+    let states = waiting.map(|job| job.field("JobState"));
+    assert!(states.contains(&"PENDING".to_owned()), "{states:?}");
     wait_for("nothing to be reserved", PATIENCE, || is_free(&cluster));
     assert!(job.explained().contains("firm slot"), "{}", job.explained());
 }

@@ -2,8 +2,9 @@
 
 use command_parts::output::{moment, moment_and_distance};
 use job_types::options::IfRefused;
+use job_types::promise::SlotAsked;
 use job_types::record::{Record, Written};
-use job_types::slot::{SlotAsked, SlotState, SlotTold};
+use job_types::slot::{SlotState, SlotTold};
 use job_types::time::{Seconds, UnixTime};
 
 /// Says which slot is asked for; `None` where none is.

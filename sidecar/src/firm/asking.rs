@@ -11,7 +11,7 @@ use job_types::slot::SlotState;
 use job_types::time::{Seconds, UnixTime};
 use upkeep::FirmSlot;
 
-use super::room::{GivenBack, Placed, Room};
+use super::room::{Closed, GivenBack, Placed, Room};
 use super::{jobs, listed, name};
 use crate::api::{Asked, Refused};
 use crate::clock::now;
@@ -43,9 +43,12 @@ impl Room<'_> {
     }
 
     fn open(&self) -> Result<(), Refused> {
-        self.check_open().map_err(|why| {
-            let error = format!("no firm slot can be made or given back at the moment: {why}");
-            Refused(StatusCode::SERVICE_UNAVAILABLE, Refusal::because(error))
+        self.check_open().map_err(|closed| {
+            let (status, why) = match closed {
+                Closed::ForNow(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
+                Closed::BySite(why) => (StatusCode::FORBIDDEN, why),
+            };
+            Refused(status, Refusal::because(format!("no firm slot can be made or given back: {why}")))
         })
     }
 

@@ -2,7 +2,8 @@
 
 use job_types::firm::FirmPolicy;
 use job_types::number::UserId;
-use job_types::slot::{SlotAsked, SlotState};
+use job_types::promise::SlotAsked;
+use job_types::slot::SlotState;
 use job_types::time::{Seconds, UnixTime};
 use nix::unistd::{Uid, User};
 use slurm_sys::client::JobState;

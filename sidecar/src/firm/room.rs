@@ -44,6 +44,15 @@ pub(super) enum GivenBack {
     NotNow,
 }
 
+/// Why nothing is reserved or given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closed {
+    /// Not at the moment.
+    ForNow(&'static str),
+    /// Not on this site.
+    BySite(&'static str),
+}
+
 /// What became of the attempt to place a slot.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Placed {
@@ -102,14 +111,21 @@ impl<'a> Room<'a> {
         self.round.as_ref()?.cluster.record_key
     }
 
-    /// Whether reservations may be made: why not, where they may not.
-    pub(super) fn check_open(&self) -> Result<(), &'static str> {
+    /// Whether reservations may be made.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn check_open(&self) -> Result<(), Closed> {
         match &self.round {
-            None => Err("the cluster is not known yet"),
-            Some(Round { mode, .. }) if *mode != Mode::Enforce => Err("the site's mode is below enforce, so that nothing is reserved"),
-            Some(Round { per_second: 0, .. }) => Err("the site lets queuecast change nothing after a submission ([changes] per_second)"),
-            Some(_) if self.key().is_none() => Err("the key of records can't be read"),
-            Some(_) if self.issuer.lock().is_off() => Err("queuecast is switched off"),
+            None => Err(Closed::ForNow("the cluster is not known yet")),
+            Some(Round { mode, .. }) if *mode != Mode::Enforce => {
+                Err(Closed::BySite("the site's mode is below enforce, so that nothing is reserved"))
+            }
+            Some(Round { per_second: 0, .. }) => {
+                Err(Closed::BySite("the site has queuecast change nothing after a submission (per_second of [changes])"))
+            }
+            Some(_) if self.key().is_none() => Err(Closed::ForNow("the key of records can't be read")),
+            Some(_) if self.issuer.lock().is_off() => Err(Closed::ForNow("queuecast is switched off")),
             Some(_) => Ok(()),
         }
     }

@@ -2,9 +2,9 @@
 
 use job_types::joint::JointJobs;
 use job_types::promise::Promise;
+use job_types::promise::SlotAsked;
 use job_types::record::Record;
 use job_types::size::Size;
-use job_types::slot::SlotAsked;
 use job_types::time::{Seconds, UnixTime};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;

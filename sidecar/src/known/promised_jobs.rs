@@ -1,8 +1,8 @@
 //! The jobs in a queue to which something was promised.
 
 use job_types::promise::Promise;
+use job_types::promise::SlotAsked;
 use job_types::size::Size;
-use job_types::slot::SlotAsked;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::known::promised_job::PromisedJob;
