@@ -468,12 +468,24 @@ impl Wanted {
         }
     }
 
-    /// What is missing and the option that asks for it; `None` where nothing is wanted.
-    fn words(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Wanted::Nothing => None,
-            Wanted::Reservation => Some(("reservation", "--reserve-at")),
-            Wanted::Slot => Some(("firm slot", "--reserve-window")),
+    /// Returns what the user is told where it can't be had; `None` where nothing is wanted.
+    fn missing(self, reason: &NotCarriedOut) -> Option<String> {
+        match (self, reason) {
+            (Wanted::Nothing, _) => None,
+            (Wanted::Reservation, NotCarriedOut::NotWritable) => Some(
+                "queuecast: no reservation: it could not be written into the job; submit without --reserve-at, or try again later"
+                    .to_owned(),
+            ),
+            (Wanted::Reservation, NotCarriedOut::AgainstRule(rule)) => Some(format!(
+                "queuecast: no reservation: what was decided would not keep to the site's rule {rule}; submit without --reserve-at"
+            )),
+            (Wanted::Slot, NotCarriedOut::NotWritable) => Some(
+                "queuecast: no firm slot: it could not be written into the job; submit without --reserve-window, or try again later"
+                    .to_owned(),
+            ),
+            (Wanted::Slot, NotCarriedOut::AgainstRule(rule)) => Some(format!(
+                "queuecast: no firm slot: what was decided would not keep to the site's rule {rule}; submit without --reserve-window"
+            )),
         }
     }
 }
@@ -484,15 +496,8 @@ fn not_carried_out(state: &State, message: &mut UserMessage<'_>, reason: &NotCar
         NotCarriedOut::NotWritable => Counter::RewriteFailed,
         NotCarriedOut::AgainstRule(_) => Counter::Unchanged,
     });
-    if let Some((what, option)) = wanted.words() {
-        message.add(&match reason {
-            NotCarriedOut::NotWritable => {
-                format!("queuecast: no {what}: it could not be written into the job; submit without {option}, or try again later")
-            }
-            NotCarriedOut::AgainstRule(rule) => {
-                format!("queuecast: no {what}: what was decided would not keep to the site's rule {rule}; submit without {option}")
-            }
-        });
+    if let Some(missing) = wanted.missing(reason) {
+        message.add(&missing);
         return Answer::Refused;
     }
     match reason {

@@ -562,7 +562,10 @@ mod hostile {
     fn any_job() -> impl Strategy<Value = Hostile> {
         let rarely = |strategy| prop::option::weighted(0.15, strategy);
         let at = prop_oneof![any_time(), (5_000i64..200_000).prop_map(|ahead| now().0 + ahead)];
-        let ours = (any::<[bool; 4]>(), at).prop_map(|(asks, at)| {
+        let ours = (any::<[bool; 4]>(), at, prop::option::weighted(0.15, 1i64..200_000)).prop_map(|(asks, at, window)| {
+            if let Some(window) = window {
+                return vec![format!("QUEUECAST_RESERVE_WINDOW={at},{}", at.saturating_add(window))];
+            }
             let at = format!("QUEUECAST_RESERVE_AT={at}");
             let ours = ["QUEUECAST_AUTO_MOLD=1", "QUEUECAST_AUTO_DEFER=1", at.as_str(), "QUEUECAST_SUCCESS_PROBABILITY=0.2"];
             ours.into_iter().zip(asks).filter(|(_, asks)| *asks).map(|(option, _)| option.to_owned()).collect::<Vec<_>>()
@@ -649,7 +652,7 @@ mod hostile {
             prop_assert_eq!(&after, &before);
         }
         if answer == REFUSED {
-            prop_assert!(holds("QUEUECAST_RESERVE_AT="));
+            prop_assert!(holds("QUEUECAST_RESERVE_AT=") || holds("QUEUECAST_RESERVE_WINDOW="));
             prop_assert_eq!(&after, &before);
         }
         // Another size is one that the partition of 64 nodes of 4 CPUs has.
@@ -670,7 +673,7 @@ mod hostile {
             prop_assert!(after.time_min <= after.time_limit || before.time_min > before.time_limit, "{before:?} {after:?}");
         }
         if after.begin_time != before.begin_time {
-            prop_assert!(holds("QUEUECAST_AUTO_DEFER=") || holds("QUEUECAST_RESERVE_AT="), "{before:?} {after:?}");
+            prop_assert!(holds("QUEUECAST_AUTO_DEFER=") || holds("QUEUECAST_RESERVE_"), "{before:?} {after:?}");
             prop_assert!(after.begin_time >= now().0 - 60);
             let limited = (1..0xffff_fffe).contains(&after.time_limit);
             let ends = after.begin_time + i64::from(after.time_limit) * 60;

@@ -161,15 +161,17 @@ fn tell_slot(slot: &AskedSlot, mode: Mode, now: UnixTime) -> String {
     let nodes = slot.request.nodes;
     let nodes = format!("{nodes} {} for {}", Unit::Nodes.word(nodes), slot.request.duration);
     let earliest = slot.begin.map_or_else(|| "now".to_owned(), |begin| (begin - now).to_string());
-    let window = format!("between {earliest} and {} from now", slot.request.window.latest - now);
+    let latest = slot.request.window.latest - now;
     if mode < Mode::Enforce {
-        return format!("{nodes} would be asked for, {window}");
+        return format!("{nodes} would be asked for, between {earliest} and {latest} from now");
     }
     let if_refused = match slot.if_refused {
         IfRefused::Run => "",
         IfRefused::Cancel => "; the job is cancelled if there is none",
     };
-    format!("asked for {nodes} {window}; queuecastd looks for the slot, see `queuecast reservations`{if_refused}")
+    format!(
+        "asked for {nodes} between {earliest} and {latest} from now; queuecastd looks for the slot, see `queuecast reservations`{if_refused}"
+    )
 }
 
 fn tell_admitted(admitted: &Admitted, now: UnixTime) -> String {
