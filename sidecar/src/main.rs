@@ -11,6 +11,7 @@
 //!   training.
 //! * [`plan`]: when the pending jobs will start.
 //! * [`changes`]: changes of jobs that carry reservations or deadlines, as the forecasts change.
+//! * [`firm`]: firm slots, which are reserved, moved, attached to their jobs and given back.
 //! * [`rules`]: the site's own rules, compiled and put in force, and the tables of users and jobs
 //!   that they read (`site_data`, with a thread of its own that asks for UNIX groups).
 //! * [`api`]: what users ask over a socket, such as where nodes can be reserved.
