@@ -94,7 +94,7 @@ fn a_slot_without_a_job_is_used_by_its_user_alone_and_given_back_once_it_is_idle
     let in_it = format!("--reservation={name}");
     let job = cluster.submit_for(USER, &["-N2", "-t5", &in_it], "sleep 3").job();
     assert!(cluster.submit_for(OTHER, &["-N1", "-t5", &in_it], "true").refusal().contains("denied"), "another user's job");
-    job.end(PATIENCE);
+    assert_eq!(job.end(PATIENCE), "COMPLETED");
     wait_for("the slot to be over", Duration::from_secs(90), || (state_of(&cluster, USER, &slot["id"]) == "used").then_some(()));
     wait_for("nothing to be reserved", PATIENCE, || is_free(&cluster));
 }
@@ -131,7 +131,7 @@ fn a_slot_outlives_a_daemon_that_is_killed_and_is_replaced_where_somebody_delete
     let slot = reserved(&cluster, USER, 1, "now+1hour,now+4hours");
     let name = slot["name"].as_str().unwrap().to_owned();
     drop(daemon);
-    cluster.output("scontrol", &["delete", &format!("reservationname={name}")]);
+    let _ = cluster.output("scontrol", &["delete", &format!("reservationname={name}")]);
     let _daemon = cluster.start_queuecastd();
     wait_for("another reservation", PATIENCE, || reservation(&cluster, &name));
     let again = wait_for("the slot to be listed", PATIENCE, || slots(&cluster, USER).into_iter().find(|listed| listed["moved"] == 1));
@@ -182,7 +182,7 @@ fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
         let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", "--reserve-window=now+1hour,now+3hours"], "sleep 5").job();
         wait_for("nodes to be reserved", PATIENCE, || {
             let slots = slots(&cluster, USER);
-            let slot = slots.iter().find(|slot| slot["job_id"].to_string() == job.id)?;
+            let slot = slots.iter().find(|slot| slot["job_id"] == job.id.parse::<u64>().unwrap())?;
             reservation(&cluster, slot["name"].as_str()?).map(drop)
         });
         job
@@ -191,7 +191,7 @@ fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
     cancelled.cancel();
     wait_for("nothing to be reserved after a cancellation", PATIENCE, || is_free(&cluster));
     let held = submit();
-    cluster.output("scontrol", &["hold", &held.id]);
+    let _ = cluster.output("scontrol", &["hold", &held.id]);
     wait_for("nothing to be reserved for a held job", PATIENCE, || is_free(&cluster));
     wait_for("the record to say so", PATIENCE, || held.field("AdminComment").contains("\"returned\"").then_some(()));
     held.cancel();

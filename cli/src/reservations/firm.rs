@@ -99,6 +99,7 @@ mod tests {
             window: SlotWindow { earliest: 1_000, latest: 9_000 },
             fixed_at: start.map(|start| start - 300),
             moved: 1,
+            charged_node_s: 0,
             refused: None,
         }
     }

@@ -83,9 +83,11 @@ pub(crate) struct Ranked {
 /// What the thread is asked.
 enum Work {
     Probe(Waiting),
-    /// A window is to be ranked, with all that the closure holds.
-    Rank(Box<dyn FnOnce(Option<&Standing>) + Send>),
+    Rank(Rank),
 }
+
+/// Ranks a window by the plan that stands, with all that it holds, and sends the answer.
+type Rank = Box<dyn FnOnce(Option<&Standing>) + Send>;
 
 /// The asking end of the thread.
 #[derive(Debug, Clone)]
