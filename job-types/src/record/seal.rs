@@ -60,8 +60,9 @@ impl SealKey {
 }
 
 impl SealKey {
-    /// What is put behind a number in a name that everybody sees, so that only whoever knows the key
-    /// can have made the name: 16 hexadecimal digits. `what` tells one kind of name from another.
+    /// What is put behind a number in a name that everybody sees, so that only whoever knows the
+    /// key can have made the name: 16 hexadecimal digits. `what` tells one kind of name from
+    /// another.
     #[must_use]
     pub fn proof(&self, what: &str, number: u64) -> String {
         let mut hasher = SipHasher24::new_with_key(&self.0);

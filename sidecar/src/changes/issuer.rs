@@ -229,8 +229,8 @@ impl Issuer {
         self.off.try_exists().unwrap_or(true)
     }
 
-    /// Carries out a change of a job for whoever sees to it again in any case: nothing is remembered
-    /// of it. Returns whether it is made.
+    /// Carries out a change of a job for whoever sees to it again in any case: nothing is
+    /// remembered of it. Returns whether it is made.
     pub(crate) fn change(&mut self, change: &Change) -> bool {
         if self.is_off() {
             return false;

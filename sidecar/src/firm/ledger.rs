@@ -13,8 +13,9 @@ use crate::known::damaged::keep_aside;
 
 /// The version of the file.
 const VERSION: u32 = 1;
-/// The name of the file while it is being written.
-pub(crate) const UNFINISHED: &str = "firm-slots.new";
+/// The name of the file while it is being written. It begins as those of unfinished snapshots do,
+/// which the daemon removes at its start.
+const UNFINISHED: &str = "snapshot.new-firm-slots";
 /// The most bytes of the file that are read.
 const MOST_BYTES: usize = 64 << 20;
 /// For whom the file is: its owner.

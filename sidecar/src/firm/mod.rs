@@ -14,8 +14,6 @@ mod asking;
 mod jobs;
 pub(crate) mod ledger;
 mod listed;
-#[cfg(test)]
-mod made_up;
 mod name;
 mod placing;
 mod room;
@@ -104,3 +102,6 @@ pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, ledger: Ledger, issue
         room.keep_and_list();
     }
 }
+
+#[cfg(test)]
+mod made_up;

@@ -16,7 +16,6 @@ use slurm_sys::memory::{Distrust, HandOver, distrust};
 use snapshot_writer::for_reader;
 
 use crate::failure::Failure;
-use crate::firm::ledger;
 use crate::known::checkpoint;
 use crate::known::damaged::keep_aside;
 use crate::known::privacy::Privacy;

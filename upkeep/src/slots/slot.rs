@@ -129,8 +129,8 @@ impl FirmSlot {
         moments.into_iter().flatten().filter(|moment| *moment > now).min()
     }
 
-    /// How many node-seconds are charged for it: for all of its reservation, or until that was given
-    /// back.
+    /// How many node-seconds are charged for it: for all of its reservation, or until that was
+    /// given back.
     #[must_use]
     pub fn charged_node_seconds(&self) -> i64 {
         let Some(ReservedTime { start, end }) = self.reserved else { return 0 };
