@@ -246,11 +246,7 @@ impl StateDirectory {
             let entry = entry?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with(UNFINISHED)
-                || name.starts_with(in_force::UNFINISHED)
-                || name == checkpoint::UNFINISHED
-                || name == ledger::UNFINISHED
-            {
+            if name.starts_with(UNFINISHED) || name.starts_with(in_force::UNFINISHED) || name == checkpoint::UNFINISHED {
                 fs::remove_file(entry.path())?;
             }
         }
