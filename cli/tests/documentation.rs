@@ -188,7 +188,7 @@ fn bash_completes_commands_and_options() {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     assert_eq!(complete("queuecast", &["sta"]), "status");
-    assert_eq!(complete("queuecast", &["predict", "--reserve"]), "--reserve-at");
+    assert_eq!(complete("queuecast", &["predict", "--reserve-a"]), "--reserve-at");
     assert_eq!(complete("queuecast", &["evaluate", "run"]), "runtimes");
     assert_eq!(complete("queuecastd", &["--ch"]), "--check");
 }

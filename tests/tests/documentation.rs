@@ -21,6 +21,9 @@ use upkeep::{AdmissionState, AdmissionWanted, ReservationState};
 /// enforces.
 const USERS: [&str; 4] = ["README.md", "docs/users.md", "docs/nodes-at-a-time.md", "docs/options.md"];
 
+/// A site that gives firm slots to everybody.
+const FIRM_SLOTS: &str = "[policy]\nmode = \"enforce\"\n[[firm]]\nahead = \"2d\"\n";
+
 /// Pages of what administrators do, with the configuration that each begins with, and whether most
 /// of the cluster is busy for two hours. They are read on a cluster with a history in slurmdbd and
 /// with the daemon.
@@ -29,8 +32,8 @@ const ADMINISTRATORS: [(&str, &str, bool); 17] = [
     ("docs/first-week.md", "", false),
     ("docs/one-policy.md", "", true),
     ("docs/guard.md", "[policy]\nmode = \"enforce\"\n", true),
-    ("docs/nodes-tonight.md", "[[firm]]\nahead = \"2d\"\n", true),
-    ("docs/api.md", "", true),
+    ("docs/nodes-tonight.md", FIRM_SLOTS, true),
+    ("docs/api.md", FIRM_SLOTS, true),
     ("docs/settings.md", "", true),
     ("docs/metrics.md", "", true),
     ("docs/troubleshooting.md", "[policy]\nmode = \"enforce\"\n", true),

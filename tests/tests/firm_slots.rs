@@ -150,7 +150,7 @@ fn a_job_with_a_window_starts_in_its_slot_before_those_that_stand_ahead_of_it() 
     cluster.snapshot_with("one with the waiting jobs", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 6));
     let begin = now() + 140;
     let window = format!("--reserve-window=uts{begin},uts{}", begin + 150);
-    let job = cluster.submit_for(USER, &["-N2", "-t1", "--exclusive", &window, "--reserve-notice=10"], "sleep 5").job();
+    let job = cluster.submit_for(USER, &["-N2", "-t1", "--exclusive", &window, "--reserve-notice=10s"], "sleep 5").job();
     let mut seen = Vec::new();
     let slot = wait_for("the slot to be used", Duration::from_secs(360), || {
         let slot = slots(&cluster, USER).pop()?;
