@@ -27,7 +27,7 @@ pub(super) fn firm_standing(
         (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
         (one, other) => one.as_deref() == other,
     };
-    let active = || others().filter(|slot| !slot.state.is_over());
+    let active = || others().filter(|slot| !slot.state.is_over() && slot.start.is_some());
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let is_recent = |slot: &&FirmSlot| slot.start.is_some_and(|start| UnixTime(start) > now - CHARGED_FOR);
     FirmStanding {
@@ -92,11 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn slots_that_are_not_over_count_for_their_user_account_and_the_site_and_none_counts_for_itself() {
+    fn slots_that_are_granted_and_not_over_count_for_their_user_account_and_the_site_and_none_for_itself() {
         let slots = [
             slot(1, 7, "physics", SlotState::Movable, 100),
             slot(2, 8, "Physics", SlotState::Running, -100),
-            slot(3, 7, "biology", SlotState::Asked, 0),
+            slot(3, 7, "biology", SlotState::Fixed, 0),
+            FirmSlot { start: None, ..slot(6, 7, "physics", SlotState::Asked, 0) },
             slot(4, 7, "physics", SlotState::Used, -3_600),
             slot(5, 7, "physics", SlotState::Used, -CHARGED_FOR.0),
         ];

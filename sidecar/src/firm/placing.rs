@@ -33,12 +33,14 @@ pub(super) fn rank(prober: &Prober, slot: &FirmSlot, name: &str) -> Result<Ranke
         latest: slot.latest.0,
         prefer: slot.near.map_or(Preferred::Earliest, |near| Preferred::Nearest(near.0)),
     };
-    let wanted = Reserve { probe, notice_s: slot.asked_notice.map(|notice| notice.0) };
-    let reserved = slot.reserved;
+    // What is left of a window may be shorter than the notice once a slot was lost.
+    let notice = slot.asked_notice.filter(|_| slot.moved == 0);
+    let wanted = Reserve { probe, notice_s: notice.map(|notice| notice.0) };
     let own = Own {
         id: Some(slot.id),
-        reservation: reserved.map(|_| name),
-        start: reserved.map(|times| times.start),
+        // The plan may have it though it was given back since.
+        reservation: Some(name),
+        start: slot.reserved.map(|times| times.start),
         job: slot.job.map(|job| job.id),
     };
     prober.rank(slot.user, wanted, own).map_err(NotRanked::of)

@@ -30,6 +30,10 @@ use crate::read::queue_reader;
 
 /// How long slurmctld keeps a reservation without jobs where no daemon gives it back, at the least.
 const LEAST_PURGE: Seconds = Seconds(180);
+/// How far ahead a reservation begins at the least.
+const AHEAD: Seconds = Seconds(2);
+/// How many slots are ranked anew in one look, so that what is due of others does not wait long.
+const MOST_RANKED_ANEW: u32 = 4;
 /// How old a use is that is written to the disk anew.
 const USE_WRITTEN_EVERY: Seconds = Seconds(60);
 
@@ -76,13 +80,25 @@ pub(super) struct Room<'a> {
     is_away: bool,
     /// Whether nobody can ask any more.
     is_alone: bool,
+    /// How many slots were ranked anew in this look.
+    ranked_anew: u32,
     /// The reservations of slots that are not known any more, as the log has them.
     strays: HashSet<String>,
 }
 
 impl<'a> Room<'a> {
     pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>) -> Self {
-        let room = Self { api, ledger, issuer, round: None, sent_at: None, is_away: false, is_alone: false, strays: HashSet::new() };
+        let room = Self {
+            api,
+            ledger,
+            issuer,
+            round: None,
+            sent_at: None,
+            is_away: false,
+            is_alone: false,
+            ranked_anew: 0,
+            strays: HashSet::new(),
+        };
         room.list();
         room
     }
@@ -144,6 +160,7 @@ impl<'a> Room<'a> {
         places.sort_by_key(|place| self.ledger.slots().get(*place).and_then(|slot| slot.reserved).map(|times| times.start));
         let Some(reservations) = self.reservations() else { return };
         self.tell_of_strays(&reservations);
+        self.ranked_anew = 0;
         for place in places {
             if self.look_at(place, &reservations).is_none() {
                 return;
@@ -224,7 +241,11 @@ impl<'a> Room<'a> {
                     self.end(place, state, Some(why), seen, job);
                 }
             },
-            SlotWanted::Rank => self.move_to_better(place, name, job, now)?,
+            SlotWanted::Rank if self.ranked_anew >= MOST_RANKED_ANEW => {}
+            SlotWanted::Rank => {
+                self.ranked_anew += 1;
+                self.move_to_better(place, name, job, now)?;
+            }
             SlotWanted::Adopt => {
                 let there = seen.reservation?;
                 self.ledger.change(place)?.reserve(there.start, there.end, now);
@@ -243,12 +264,14 @@ impl<'a> Room<'a> {
                     let slot = self.ledger.change(place)?;
                     tracing::info!(slot = slot.id, why, "another slot is looked for");
                     slot.begin_anew(why);
-                    if let Placed::Refused(reason, _) = self.place(place, name) {
+                    let placed = self.place(place, name);
+                    let present = job.and_then(|job| self.job(job.job_id).flatten());
+                    if let Placed::Refused(reason, _) = placed {
                         let seen = SlotSeen { reservation: None, ..*seen };
-                        self.end(place, SlotState::Lost, Some(format!("{why}; {reason}")), &seen, None);
+                        self.end(place, SlotState::Lost, Some(format!("{why}; {reason}")), &seen, present.as_ref());
+                    } else {
+                        self.tell(place, present.as_ref());
                     }
-                    let present = self.job(job?.job_id).flatten();
-                    self.tell(place, present.as_ref());
                 }
             }
             SlotWanted::End { state, why } => self.end(place, *state, why.map(str::to_owned), seen, job),
@@ -298,8 +321,11 @@ impl<'a> Room<'a> {
         };
         let Some(slot) = self.ledger.change(place) else { return Placed::Later };
         let request = &ranked.answer.request;
-        (slot.notice, slot.idle, slot.ranked_at) = (ranked.notice, ranked.idle, Some(UnixTime(now())));
-        (slot.account, slot.qos) = (request.account.clone(), request.qos.clone());
+        (slot.idle, slot.ranked_at) = (ranked.idle, Some(UnixTime(now())));
+        slot.notice = slot.asked_notice.unwrap_or(ranked.notice);
+        if slot.job.is_none() {
+            (slot.account, slot.qos) = (request.account.clone(), request.qos.clone());
+        }
         if let (Some(partition), Some(limit)) = (&request.partition, request.limit()) {
             (slot.partition, slot.limit) = (partition.clone(), limit);
         }
@@ -310,6 +336,12 @@ impl<'a> Room<'a> {
             return Placed::Later;
         }
         for start in placing::in_order(&ranked, slot.near) {
+            // One that has passed when slurmctld reads it would begin at another moment than is
+            // noted here.
+            let start = start.max(UnixTime(now()) + AHEAD);
+            if start > slot.last_start() {
+                continue;
+            }
             match self.reserve(&slot, name, start) {
                 Some(Ok(_)) => {
                     let end = start + slot.duration();
@@ -317,6 +349,8 @@ impl<'a> Room<'a> {
                     if let Some(slot) = self.ledger.change(place) {
                         slot.reserve(start, end, UnixTime(now()));
                     }
+                    // It counts from now on when others are ranked.
+                    self.keep_and_list();
                     return Placed::Reserved;
                 }
                 Some(Err(ReservationError::NodesBusy | ReservationError::Overlaps)) => {}
@@ -339,7 +373,7 @@ impl<'a> Room<'a> {
     fn reserve(&mut self, slot: &FirmSlot, name: &str, start: UnixTime) -> Option<Result<String, ReservationError>> {
         let new = NewReservation {
             name: name.to_owned(),
-            start: start.max(UnixTime(now())),
+            start,
             duration: slot.duration(),
             users: vec![slot.user_name.clone()],
             accounts: slot.account.iter().cloned().collect(),
