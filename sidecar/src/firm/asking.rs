@@ -114,8 +114,7 @@ impl Room<'_> {
                 None => None,
             };
             let reservations = self.reservations().ok_or_else(away)?;
-            let there = reservations.iter().find(|reservation| reservation.name == name);
-            let seen = self.seen(&slot, there, job.as_ref(), &name);
+            let seen = self.seen(&slot, &reservations, job.as_ref(), &name);
             if seen.is_in_use {
                 let error = "jobs run in the reservation: cancel them first, and it is given back by itself";
                 return Err(Refused(StatusCode::CONFLICT, Refusal::because(error)));

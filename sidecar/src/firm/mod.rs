@@ -17,6 +17,7 @@ mod listed;
 mod name;
 mod placing;
 mod room;
+mod seen;
 mod told;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -16,16 +16,15 @@ use slurm_sys::client::controller::{
     self, JobUpdate, NewReservation, QueuedJob, Reservation, ReservationError, ReservationUpdate, create_reservation, delete_reservation,
     update_reservation,
 };
-use upkeep::{FirmSlot, JobSeen, ReservationSeen, SlotSeen, SlotWanted};
+use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 
 use super::ledger::Ledger;
 use super::placing::{self, NotRanked};
 use super::told::told;
-use super::{Round, jobs, listed, name};
+use super::{Round, jobs, listed, name, seen};
 use crate::api::{Asked, FirmRoom};
 use crate::changes::{Change, Issuer};
 use crate::clock::now;
-use crate::known::cluster::{Cluster, Phase};
 use crate::read::queue_reader;
 
 /// How long slurmctld keeps a reservation without jobs where no daemon gives it back, at the least.
@@ -203,8 +202,7 @@ impl<'a> Room<'a> {
             Some(known) => known?,
             None => None,
         };
-        let there = reservations.iter().find(|reservation| reservation.name == name);
-        let seen = self.seen(&slot, there, job.as_ref(), &name);
+        let seen = self.seen(&slot, reservations, job.as_ref(), &name);
         let wanted = slot.wanted(&seen);
         if seen.reservation.is_none() && slot.state.is_over() {
             self.ledger.change(place)?.is_left = false;
@@ -500,21 +498,8 @@ impl<'a> Room<'a> {
         }
     }
 
-    pub(super) fn seen(&self, slot: &FirmSlot, there: Option<&Reservation>, job: Option<&QueuedJob>, name: &str) -> SlotSeen {
-        let cluster = self.round.as_ref().map(|round| &*round.cluster);
-        let (is_in_use, is_waited_for) = cluster.map_or((false, false), |cluster| uses(cluster, name));
-        SlotSeen {
-            now: UnixTime(now()),
-            reservation: there.map(|there| ReservationSeen {
-                start: UnixTime(there.start),
-                end: there.end.map_or(UnixTime(i64::MAX), UnixTime),
-                nodes: there.nodes,
-                usable_nodes: cluster.map_or(there.nodes, |cluster| usable_nodes(cluster, there)),
-            }),
-            job: jobs::seen(slot, job, name),
-            is_in_use,
-            is_waited_for,
-        }
+    pub(super) fn seen(&self, slot: &FirmSlot, reservations: &[Reservation], job: Option<&QueuedJob>, name: &str) -> SlotSeen {
+        seen::seen(slot, (reservations, name), job, self.round.as_ref().map(|round| &*round.cluster))
     }
 
     /// Keeps on the disk what has changed, and has it listed.
@@ -527,23 +512,4 @@ impl<'a> Room<'a> {
         let key = self.key();
         self.api.list(self.ledger.slots().iter().map(|slot| listed::listed(slot, key.as_ref(), None)).collect());
     }
-}
-
-/// Whether jobs run in a reservation, and whether jobs wait for it.
-fn uses(cluster: &Cluster, name: &str) -> (bool, bool) {
-    let phases = cluster.queue.jobs.iter().filter(|job| job.reservation.as_deref() == Some(name)).map(|job| &job.phase);
-    phases.fold((false, false), |(runs, waits), phase| match phase {
-        Phase::Pending { .. } => (runs, true),
-        Phase::Running { .. } | Phase::Completing { .. } => (true, waits),
-    })
-}
-
-/// How many nodes of a reservation start jobs.
-fn usable_nodes(cluster: &Cluster, reservation: &Reservation) -> u32 {
-    let places: HashSet<usize> =
-        reservation.node_ranges.iter().flat_map(|(first, last)| *first..last.saturating_add(1).min(cluster.queue.nodes.len())).collect();
-    let usable = places
-        .into_iter()
-        .filter(|place| cluster.queue.nodes.get(*place).is_some_and(|node| node.as_ref().is_some_and(|node| node.takes_jobs)));
-    u32::try_from(usable.count()).unwrap_or(u32::MAX)
 }

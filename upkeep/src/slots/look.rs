@@ -21,6 +21,9 @@ pub struct SlotSeen {
     pub is_in_use: bool,
     /// Whether some job waits for it.
     pub is_waited_for: bool,
+    /// Whether some job has ended [`FAR_BEFORE`](super::FAR_BEFORE) or more before its time limit since the slots of
+    /// the window were ranked.
+    pub has_job_ended_early: bool,
 }
 
 /// A reservation as slurmctld has it.
@@ -34,6 +37,8 @@ pub struct ReservationSeen {
     pub nodes: u32,
     /// How many of them start jobs.
     pub usable_nodes: u32,
+    /// How many of them are maintained at some time between its start and its end.
+    pub maintained_nodes: u32,
 }
 
 /// The job of a slot as slurmctld has it.
@@ -173,8 +178,8 @@ impl FirmSlot {
     /// The job waits, and the reservation is there.
     fn before_job(&self, seen: &SlotSeen, (times, there): (ReservedTime, ReservationSeen), is_attached: bool) -> SlotWanted {
         let now = seen.now;
-        if now >= times.start - NODES_WANTED_BEFORE && there.usable_nodes < self.nodes {
-            return SlotWanted::Replace { why: "nodes of its reservation are down, and no others take their place" };
+        if let Some(why) = self.lacks_nodes(now, times, there) {
+            return SlotWanted::Replace { why };
         }
         // Slurm starts a job in a reservation that is too short for it, and kills it at its end.
         if times.end - now.max(times.start) < self.limit {
@@ -186,18 +191,27 @@ impl FirmSlot {
         if now >= times.start - ATTACHED_BEFORE {
             return SlotWanted::Attach;
         }
-        self.until_fixed(times, now)
+        self.until_fixed(times, seen)
+    }
+
+    /// Why the reservation does not have its nodes when it begins.
+    fn lacks_nodes(&self, now: UnixTime, times: ReservedTime, there: ReservationSeen) -> Option<&'static str> {
+        if there.nodes.saturating_sub(there.maintained_nodes) < self.nodes {
+            return Some("maintenance is planned on nodes of its reservation");
+        }
+        let is_near = now >= times.start - NODES_WANTED_BEFORE;
+        (is_near && there.usable_nodes < self.nodes).then_some("nodes of its reservation are down, and no others take their place")
     }
 
     /// Nobody but its user knows which jobs use the slot, and its reservation is there.
     fn without_named_job(&self, seen: &SlotSeen, (times, there): (ReservedTime, ReservationSeen)) -> SlotWanted {
         let now = seen.now;
         if now < times.start {
-            let lacks_nodes = now >= times.start - NODES_WANTED_BEFORE && there.usable_nodes < self.nodes;
-            if lacks_nodes && !seen.is_waited_for {
-                return SlotWanted::Replace { why: "nodes of its reservation are down, and no others take their place" };
-            }
-            return self.until_fixed(times, now);
+            // A reservation that jobs wait for can't be deleted.
+            return match self.lacks_nodes(now, times, there).filter(|_| !seen.is_waited_for) {
+                Some(why) => SlotWanted::Replace { why },
+                None => self.until_fixed(times, seen),
+            };
         }
         if seen.is_in_use {
             return SlotWanted::Note(SlotState::Running);
@@ -211,12 +225,12 @@ impl FirmSlot {
         }
     }
 
-    fn until_fixed(&self, times: ReservedTime, now: UnixTime) -> SlotWanted {
-        if now >= times.start - self.notice {
+    fn until_fixed(&self, times: ReservedTime, seen: &SlotSeen) -> SlotWanted {
+        if seen.now >= times.start - self.notice {
             return self.noted(SlotState::Fixed);
         }
         match self.ranked_at {
-            Some(ranked_at) if now - ranked_at < RANKED_EVERY => self.noted(SlotState::Movable),
+            Some(ranked_at) if seen.now - ranked_at < RANKED_EVERY && !seen.has_job_ended_early => self.noted(SlotState::Movable),
             _ => SlotWanted::Rank,
         }
     }

@@ -14,6 +14,10 @@ pub const ATTACHED_BEFORE: Seconds = Seconds(10);
 /// How often the slots of a window are ranked anew for a slot that may still move.
 pub const RANKED_EVERY: Seconds = Seconds(3_600);
 
+/// How long before its time limit a job ends that has them ranked anew at once, as in the replay
+/// (`simulator::engine::reserved`).
+pub const FAR_BEFORE: Seconds = RANKED_EVERY;
+
 /// A firm slot that somebody asked for, and how far it has come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FirmSlot {

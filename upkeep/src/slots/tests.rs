@@ -52,9 +52,14 @@ const ATTACHED: JobSeen = JobSeen::Waits { is_blocked: false, is_as_asked: true,
 
 /// What is seen so many seconds from now, with the reservation as the slot has it.
 fn seen(slot: &FirmSlot, after: i64, job: JobSeen) -> SlotSeen {
-    let reservation =
-        slot.reserved.map(|times| ReservationSeen { start: times.start, end: times.end, nodes: slot.nodes, usable_nodes: slot.nodes });
-    SlotSeen { now: NOW + Seconds(after), reservation, job, is_in_use: false, is_waited_for: false }
+    let reservation = slot.reserved.map(|ReservedTime { start, end }| ReservationSeen {
+        start,
+        end,
+        nodes: slot.nodes,
+        usable_nodes: slot.nodes,
+        maintained_nodes: 0,
+    });
+    SlotSeen { now: NOW + Seconds(after), reservation, job, is_in_use: false, is_waited_for: false, has_job_ended_early: false }
 }
 
 fn replaced(wanted: SlotWanted) -> &'static str {
@@ -92,6 +97,27 @@ fn a_slot_is_ranked_each_hour_until_it_is_fixed() {
     assert_eq!(slot.wanted(&seen(&slot, HOUR, WAITS)), SlotWanted::Rank);
     assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR - 601, WAITS)), SlotWanted::Rank);
     assert_eq!(slot.wanted(&seen(&slot, 2 * HOUR - 600, WAITS)), SlotWanted::Note(SlotState::Fixed));
+}
+
+#[test]
+fn a_slot_that_may_still_move_is_ranked_once_a_job_has_ended_far_before_its_limit() {
+    let slot = reserved(true);
+    let ahead = |after| SlotSeen { has_job_ended_early: true, ..seen(&slot, after, WAITS) };
+    assert_eq!(slot.wanted(&ahead(5)), SlotWanted::Rank);
+    assert_eq!(slot.wanted(&ahead(2 * HOUR - 600)), SlotWanted::Note(SlotState::Fixed));
+}
+
+#[test]
+fn a_slot_is_replaced_whose_nodes_are_to_be_maintained_and_not_where_enough_others_are_left() {
+    for job in [WAITS, JobSeen::NotNamed] {
+        let slot = reserved(job != JobSeen::NotNamed);
+        let maintained = |nodes, maintained_nodes| {
+            let there = seen(&slot, 5, job).reservation.map(|there| ReservationSeen { nodes, maintained_nodes, ..there });
+            slot.wanted(&SlotSeen { reservation: there, ..seen(&slot, 5, job) })
+        };
+        assert_eq!(replaced(maintained(2, 1)), "maintenance is planned on nodes of its reservation");
+        assert_eq!(maintained(3, 1), SlotWanted::Nothing);
+    }
 }
 
 #[test]
