@@ -4,8 +4,6 @@ mod asking;
 mod figures;
 mod history;
 mod learning;
-mod log;
-mod queue;
 mod queuecastd;
 mod refreshes;
 mod restart;
@@ -20,7 +18,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use self::figures::Figures;
+pub(crate) use self::queuecastd::most_resident_mib;
 use self::restart::Restarted;
+use self::site::PARTITIONS;
 use self::size::SizeArguments;
 use crate::failure::Outcome;
 use crate::format::Format;
@@ -115,7 +115,7 @@ fn measure(arguments: &Arguments) -> anyhow::Result<Figures> {
     let fill_s = site.provide_history(size.jobs)?;
     // slurmctld is restarted for that.
     site.cluster.reconfigure(&["--job-submit-plugin", "queuecast"]);
-    site.submit_queue(&size)?;
+    site.submit_waiting_jobs(size.pending, size.nodes, &PARTITIONS)?;
     let mut daemon = site.start_queuecastd_anew(size)?;
     let learning = daemon.measure_learning()?;
     // From here on it publishes only on demand, so that no refresh of the interval comes between.

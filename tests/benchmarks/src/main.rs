@@ -3,6 +3,7 @@
 //! Each `ci/bench-*` builds this program and runs one of its commands.
 
 mod daemon;
+mod daemon_log;
 mod deadlines;
 mod evaluated;
 mod failure;
@@ -19,10 +20,12 @@ mod rules;
 mod sdiag;
 mod signals;
 mod simulator;
+mod slots;
 mod statistics;
 mod submissions;
 mod submit;
 mod swf;
+mod waiting_jobs;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -54,6 +57,7 @@ enum Benchmark {
     Reservations(reservations::Arguments),
     Rules(rules::Arguments),
     Simulator(simulator::Arguments),
+    Slots(slots::Arguments),
     Submit(submit::Arguments),
     #[command(hide = true)]
     Resident(simulator::Resident),
@@ -71,6 +75,7 @@ impl Benchmark {
             Benchmark::Reservations(_) => reservations::SCRIPT,
             Benchmark::Rules(_) => rules::SCRIPT,
             Benchmark::Simulator(_) | Benchmark::Resident(_) => "ci/bench-simulator",
+            Benchmark::Slots(_) => slots::SCRIPT,
             Benchmark::Submit(_) => submit::SCRIPT,
         }
     }
@@ -85,6 +90,7 @@ impl Benchmark {
             Benchmark::Reservations(arguments) => reservations::run(arguments),
             Benchmark::Rules(arguments) => rules::run(arguments),
             Benchmark::Simulator(arguments) => simulator::run(arguments),
+            Benchmark::Slots(arguments) => slots::run(arguments),
             Benchmark::Submit(arguments) => submit::run(arguments),
             Benchmark::Resident(arguments) => arguments.run(),
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
-use super::log::{Log, Place};
 use super::queuecastd::{IN_AN_HOUR, PUBLISHED, Queuecastd, SOON};
 use super::site::PARTITIONS;
 use super::size::Size;
+use crate::daemon_log::{Log, Place};
 use crate::private_cluster::PrivateCluster;
 use crate::statistics::rounded;
 

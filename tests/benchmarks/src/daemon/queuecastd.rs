@@ -7,8 +7,8 @@ use anyhow::Context;
 use end_to_end::Daemon;
 use jiff::Timestamp;
 
-use super::log::{Entry, Log, Place};
 use super::size::Size;
+use crate::daemon_log::{Entry, Log, Place};
 use crate::private_cluster::PrivateCluster;
 use crate::statistics::rounded;
 
@@ -98,7 +98,7 @@ impl<'a> Queuecastd<'a> {
 }
 
 /// The most memory that a process had resident, by its /proc/PID/status.
-fn most_resident_mib(status: &str) -> Option<f64> {
+pub(crate) fn most_resident_mib(status: &str) -> Option<f64> {
     let kibibytes = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok())?;
     Some(rounded(kibibytes / 1_024.0, 1))
 }

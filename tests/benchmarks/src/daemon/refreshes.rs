@@ -4,9 +4,9 @@ use anyhow::Context;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::log::Entry;
 use super::queuecastd::{PUBLISHED, Queuecastd, SOON};
 use super::size::MORE_JOBS;
+use crate::daemon_log::Entry;
 use crate::statistics::{median, rounded};
 
 /// One refresh on demand.

@@ -8,10 +8,10 @@ use job_types::record::WaitSource;
 use serde::Serialize;
 
 use super::asking::{Answer, Asking};
-use super::log::Log;
 use super::queuecastd::{IN_AN_HOUR, PUBLISHED, Queuecastd, SOON};
 use super::site::PARTITIONS;
 use super::size::MILLION;
+use crate::daemon_log::Log;
 use crate::statistics::rounded;
 
 #[derive(Debug, Default, Serialize)]

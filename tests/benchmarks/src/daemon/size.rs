@@ -1,18 +1,15 @@
 //! How large the site is that is measured.
 
-use std::ops::RangeInclusive;
-
 use clap::{Args, value_parser};
 use serde::Serialize;
+
+use crate::waiting_jobs::{jobs_that_wait, whole_number};
 
 /// Nodes with a slurmd.
 pub(super) const REAL_NODES: u64 = 16;
 
 /// The CPUs of every node.
 pub(super) const CPUS: u64 = 256;
-
-/// The arrays that the jobs that wait are tasks of.
-pub(super) const ARRAYS: u64 = 20;
 
 /// How many more jobs end before the refresh that is measured with more jobs.
 pub(super) const MORE_JOBS: u64 = 1_000;
@@ -100,19 +97,6 @@ fn ended_jobs(text: &str) -> Result<u64, String> {
         return Err("above a million it has to be whole millions".to_owned());
     }
     Ok(jobs)
-}
-
-fn jobs_that_wait(text: &str) -> Result<u64, String> {
-    let jobs = whole_number(text, 40..=200_000)?;
-    if jobs % ARRAYS != 0 {
-        return Err(format!("it is not a multiple of {ARRAYS}"));
-    }
-    Ok(jobs)
-}
-
-fn whole_number(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| range.contains(number));
-    number.ok_or_else(|| format!("it is not a whole number from {} to {}", range.start(), range.end()))
 }
 
 #[cfg(test)]

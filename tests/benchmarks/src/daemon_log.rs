@@ -11,41 +11,41 @@ use crate::private_cluster::PrivateCluster;
 
 /// A place between two lines of the log: the number of bytes before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place(u64);
+pub(crate) struct Place(u64);
 
-/// The log of all daemons that this benchmark starts.
+/// The log of all daemons that a benchmark starts.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(crate) struct Log {
     path: PathBuf,
 }
 
 /// A line of the log.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// When it was written.
     at: Timestamp,
     /// The place behind it.
-    pub(super) end: Place,
+    pub(crate) end: Place,
     fields: Value,
 }
 
 impl Log {
-    pub(super) fn new(site: &PrivateCluster) -> Log {
+    pub(crate) fn new(site: &PrivateCluster) -> Log {
         Log { path: site.cluster.path("log/queuecastd.log") }
     }
 
     /// Makes it empty.
-    pub(super) fn clear(&self) -> io::Result<()> {
+    pub(crate) fn clear(&self) -> io::Result<()> {
         fs::write(&self.path, "")
     }
 
     /// The place behind all lines that are there now.
-    pub(super) fn end(&self) -> io::Result<Place> {
+    pub(crate) fn end(&self) -> io::Result<Place> {
         Ok(Place(fs::metadata(&self.path)?.len()))
     }
 
     /// The lines behind a place that are there now, and the place behind them.
-    pub(super) fn since(&self, from: Place) -> io::Result<(Vec<Entry>, Place)> {
+    pub(crate) fn since(&self, from: Place) -> io::Result<(Vec<Entry>, Place)> {
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(from.0))?;
         let mut bytes = Vec::new();
@@ -54,7 +54,7 @@ impl Log {
     }
 
     /// The last line, for messages.
-    pub(super) fn last_line(&self) -> String {
+    pub(crate) fn last_line(&self) -> String {
         let log = fs::read(&self.path).unwrap_or_default();
         String::from_utf8_lossy(&log).lines().last().unwrap_or_default().to_owned()
     }
@@ -68,22 +68,22 @@ impl Entry {
     }
 
     /// Whether this is its message.
-    pub(super) fn says(&self, message: &str) -> bool {
+    pub(crate) fn says(&self, message: &str) -> bool {
         self.fields["message"] == message
     }
 
     /// A whole number of it.
-    pub(super) fn number(&self, key: &str) -> Option<u64> {
+    pub(crate) fn number(&self, key: &str) -> Option<u64> {
         self.fields[key].as_u64()
     }
 
     /// A duration of it in milliseconds.
-    pub(super) fn milliseconds(&self, key: &str) -> Option<f64> {
+    pub(crate) fn milliseconds(&self, key: &str) -> Option<f64> {
         milliseconds(self.fields[key].as_str()?)
     }
 
     /// Seconds from a time to that of the entry.
-    pub(super) fn seconds_since(&self, time: Timestamp) -> f64 {
+    pub(crate) fn seconds_since(&self, time: Timestamp) -> f64 {
         self.at.duration_since(time).as_secs_f64()
     }
 }
