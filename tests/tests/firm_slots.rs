@@ -196,3 +196,99 @@ fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
     wait_for("the record to say so", PATIENCE, || held.field("AdminComment").contains("\"returned\"").then_some(()));
     held.cancel();
 }
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn a_slot_moves_out_of_the_way_once_a_job_has_ended_far_before_its_time_limit() {
+    let cluster = site();
+    let ends_early = cluster.submit(&["-N1", "-t180", "--exclusive"], "sleep 3000").job();
+    let _daemon = cluster.start_queuecastd();
+    // Four of the other seven nodes. The job that comes then needs all of them, and the one that
+    // runs keeps it longer than the slot does.
+    let slot = reserved(&cluster, USER, 4, "now+2hours,now+10hours");
+    assert_eq!((&slot["state"], &slot["moved"]), (&Value::from("movable"), &Value::from(0)), "{slot}");
+    let of_all = cluster.submit(&["-N8", "-t240", "--exclusive"], "sleep 3000").job();
+    cluster.snapshot_with("one with the waiting job", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 1));
+    ends_early.cancel();
+    let moved = wait_for("the slot to move", PATIENCE, || slots(&cluster, USER).into_iter().find(|slot| slot["moved"] == 1));
+    assert!(moved["start"].as_i64() >= Some(now() + 4 * 3_600 - 120), "{moved}");
+    assert!(moved["end"].as_i64() <= moved["window"]["latest"].as_i64(), "{moved}");
+    let there = reservation(&cluster, moved["name"].as_str().unwrap()).unwrap();
+    let begins = cluster.output("date", &["-d", &format!("@{}", moved["start"]), "+StartTime=%Y-%m-%dT%H:%M:%S"]);
+    assert!(there.contains(&begins), "{begins}: {there}");
+    wait_for("the job of all nodes to run", PATIENCE, || (of_all.field("JobState") == "RUNNING").then_some(()));
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn another_reservation_takes_the_place_of_one_whose_nodes_are_to_be_maintained_and_nothing_is_made_while_off() {
+    let cluster = site();
+    let _daemon = cluster.start_queuecastd();
+    let slot = reserved(&cluster, USER, 2, "now+1hour,now+4hours");
+    let name = slot["name"].as_str().unwrap();
+    let nodes_of = |reservation: &str| {
+        let nodes = reservation.split_whitespace().find_map(|field| field.strip_prefix("Nodes="));
+        nodes.unwrap_or_else(|| panic!("{reservation}")).to_owned()
+    };
+    let nodes = nodes_of(&reservation(&cluster, name).unwrap());
+    let starts = cluster.output("date", &["-d", &format!("@{}", slot["start"]), "+starttime=%Y-%m-%dT%H:%M:%S"]);
+    let of_repair = ["create", "reservation", "reservationname=repair", &starts, "duration=5", "user=root", "flags=maint,ignore_jobs"];
+    let off = cluster.state_directory().join("off");
+    fs::write(&off, "").unwrap();
+    let refused = queuecast(&cluster, USER, &["reserve", "--between", "now+1hour,now+4hours", "-N1", "-t10"]);
+    assert!(!refused.status.success() && said(&refused).contains("switched off"), "{}", said(&refused));
+    let _ = cluster.output("scontrol", &[&of_repair[..], &[&format!("nodes={nodes}")]].concat());
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(slots(&cluster, USER)[0]["moved"], 0, "nothing is moved while off");
+    fs::remove_file(off).unwrap();
+    let another = wait_for("another reservation", PATIENCE, || slots(&cluster, USER).into_iter().find(|slot| slot["moved"] == 1));
+    let there = reservation(&cluster, name).unwrap();
+    assert!(nodes_of(&there) != nodes || another["start"] != slot["start"], "{there} {another}");
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn nodes_that_fail_are_replaced_while_others_are_free_and_otherwise_the_slot_is_lost_and_its_job_as_was_asked() {
+    let cluster = site();
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    let begin = now() + 100;
+    let window = format!("--reserve-window=uts{begin},uts{}", begin + 90);
+    let arguments = ["-N4", "-t1", "--exclusive", &window, "--reserve-notice=10s", "--if-refused=cancel"];
+    // All nodes are taken, so that the job waits for its slot.
+    let _running = cluster.submit(&["-N8", "-t1", "--exclusive"], "sleep 55").job();
+    let _next = cluster.submit(&["-N8", "-t1", "--exclusive"], "sleep 50").job();
+    let job = cluster.submit_for(USER, &arguments, "sleep 5").job();
+    let slot_with_nodes = || slots(&cluster, USER).pop().filter(|slot| !slot["name"].is_null());
+    let slot = wait_for("nodes to be reserved", PATIENCE, slot_with_nodes);
+    let name = slot["name"].as_str().unwrap();
+    let first = cluster.output(
+        "bash",
+        &[
+            "-c",
+            &format!(
+                "scontrol -o show reservation {name} | grep -o ' Nodes=[^ ]*' | cut -d= -f2 | xargs scontrol show hostnames | head -n1"
+            ),
+        ],
+    );
+    let drain = |node: &str| cluster.output("scontrol", &["update", &format!("nodename={node}"), "state=drain", "reason=tried"]);
+    let _ = drain(&first);
+    wait_for("slurmctld to replace a node", PATIENCE, || {
+        let there = reservation(&cluster, name)?;
+        let nodes = cluster.output(
+            "bash",
+            &["-c", &format!("scontrol show hostnames $(scontrol -o show reservation {name} | grep -o ' Nodes=[^ ]*' | cut -d= -f2)")],
+        );
+        (there.contains("NodeCnt=4") && !nodes.lines().any(|node| node == first)).then_some(())
+    });
+    assert_eq!(slots(&cluster, USER)[0]["moved"], 0, "it is the same slot");
+    for node in ["n1", "n2", "n3", "n4", "n5"] {
+        let _ = drain(node);
+    }
+    let lost = wait_for("the slot to be lost", Duration::from_secs(240), || {
+        slots(&cluster, USER).into_iter().find(|slot| slot["state"] == "lost")
+    });
+    assert!(lost["refused"]["reason"].as_str().is_some_and(|reason| reason.contains("are down")), "{lost}");
+    wait_for("the job to be cancelled", PATIENCE, || (job.field("JobState") == "CANCELLED").then_some(()));
+    assert!(is_free(&cluster).is_some(), "{}", reservations(&cluster));
+}
