@@ -94,7 +94,7 @@ fn what_is_asked_wrongly_is_refused_with_what_is_possible() {
         (&["-N1", "-t30", "--between", "now+1hour"], "--between"),
         (&["-N1", "-t30", "--between", "now-3hours,now-2hours"], "already ended"),
         (&["-N9", "-t30", "--between", "now,now+2hours"], "--nodes: at most 8"),
-        (&["-N1", "-t30", "--between", "now,now+2hours", "-A", "nobody"], "--account: one of your accounts: main"),
+        (&["-N1", "-t30", "--between", "now,now+2hours", "-A", "nobody"], "--account: one of your accounts in partition main: main"),
         (&["-N1", "-t30", "--between", "now,now+2hours", "--array=1-3"], "--array"),
         (&["-N1", "-t30", "--between", "now,now+2hours", "--prefer", "soon"], "--prefer"),
     ] {

@@ -211,7 +211,7 @@ fn ranked(
         let key = if matches!(refused.fault, WindowFault::TooFar { .. }) { "earliest" } else { "latest" };
         wrong(key, refused.to_string())
     })?;
-    let applicant = Named::of(user, &wanted, standing)?;
+    let applicant = Named::of(user, &wanted, &partition.name, standing)?;
     let policy = first_that_holds(&standing.policies, &applicant.on(&partition.name));
     let request = FirmRequest { nodes: wanted.nodes, duration: limit, window, notice };
     let stands = firm_standing(firm_slots, own.id, user, applicant.account.as_deref(), partition, now);
