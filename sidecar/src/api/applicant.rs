@@ -30,9 +30,9 @@ fn name_of(user: UserId) -> Result<Option<String>, Refused> {
 }
 
 impl Named {
-    /// Completes what a request in a partition says by the user's default account and its quality of
-    /// service there. The user's own name is this machine's, which is asked for where some policy
-    /// names users.
+    /// Completes what a request in a partition says by the user's default account and its quality
+    /// of service there. The user's own name is this machine's, which is asked for where some
+    /// policy names users.
     ///
     /// # Errors
     /// The user has no association, where others have; the account is none of the user's in the
@@ -113,7 +113,7 @@ mod tests {
 
     /// What is made of a request, or what its refusal says is allowed.
     fn named(associations: Vec<AssociationLimits>, (account, partition): (Option<&str>, &str)) -> Result<Named, String> {
-        let accounting = AccountingLimits { associations, qos: vec![qos(1, "normal"), qos(2, "urgent")], ..AccountingLimits::default() };
+        let accounting = AccountingLimits { associations, qos: vec![qos(1, "normal"), qos(2, "urgent")] };
         let standing = Standing::new(1, Arc::default(), Arc::new(accounting), Vec::new(), Seconds(600));
         let mut wanted = Probe::read(br#"{"nodes": 1, "earliest": 5, "latest": 6}"#).unwrap();
         wanted.account = account.map(str::to_owned);

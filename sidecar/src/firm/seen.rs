@@ -92,7 +92,7 @@ mod tests {
 
     const NAME: &str = "queuecast-1-0123456789abcdef";
 
-    /// A reservation of the nodes from a first to a last one, for that many seconds from a moment on.
+    /// A reservation of the nodes from a first to a last one, for so many seconds from a moment on.
     fn reservation(name: &str, (start, duration): (i64, i64), nodes: (usize, usize), flags: &[ReservationFlag]) -> Reservation {
         Reservation {
             name: name.to_owned(),

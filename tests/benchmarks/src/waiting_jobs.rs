@@ -16,9 +16,9 @@ const ARRAYS: u64 = 20;
 const USERS: [&str; 5] = ["root", "games", "man", "mail", "news"];
 
 impl PrivateCluster {
-    /// Submits so many jobs that wait for some of so many nodes, in each of the partitions, and makes
-    /// a record of slurmctld's of each: of an array whose tasks have not been touched there is one
-    /// for all.
+    /// Submits so many jobs that wait for some of so many nodes, in each of the partitions, and
+    /// makes a record of slurmctld's of each: of an array whose tasks have not been touched there
+    /// is one for all.
     ///
     /// # Errors
     ///

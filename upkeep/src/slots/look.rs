@@ -21,8 +21,8 @@ pub struct SlotSeen {
     pub is_in_use: bool,
     /// Whether some job waits for it.
     pub is_waited_for: bool,
-    /// Whether some job has ended [`FAR_BEFORE`](super::FAR_BEFORE) or more before its time limit since the slots of
-    /// the window were ranked.
+    /// Whether some job has ended [`FAR_BEFORE`](super::FAR_BEFORE) or more before its time limit
+    /// since the slots of the window were ranked.
     pub has_job_ended_early: bool,
 }
 
