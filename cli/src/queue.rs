@@ -131,9 +131,8 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
         let queued = queued.get(&waiting.job_id);
         Some(ListedJob::of(waiting, queued)).filter(|job| job.is_meant(&wanted, queued))
     };
-    let mut queue = QueueReport::of(&snapshot, now, user::name, listed);
+    let mut queue = QueueReport::of(&snapshot, now, installation.privacy_note(), user::name, listed);
     layout.sort(&mut queue.jobs);
-    queue.notes.splice(..0, installation.privacy_note());
     Ok(Report { queue, now, is_filtered: !wanted.is_all(), layout })
 }
 

@@ -66,10 +66,12 @@ pub struct WaitingJob {
 }
 
 impl<J> QueueReport<J> {
-    /// The queue that a snapshot has, each of its jobs told by `told`, or left out.
+    /// The queue that a snapshot has, each of its jobs told by `told`, or left out. `privacy` is
+    /// what is to be known of a snapshot without what is other users'.
     pub fn of(
         snapshot: &Snapshot<Vec<u8>>,
         now: UnixTime,
+        privacy: Option<String>,
         user_name: impl Fn(UserId) -> Option<String>,
         told: impl Fn(WaitingJob) -> Option<J>,
     ) -> Self {
@@ -88,7 +90,7 @@ impl<J> QueueReport<J> {
             is_complete: plan.map(|plan| plan.is_complete),
             pending_jobs: plan.map(|plan| plan.pending_jobs),
             jobs: plan.iter().flat_map(|plan| plan.jobs()).filter_map(&mut waiting).collect(),
-            notes: notes(snapshot, now),
+            notes: notes(snapshot, now, privacy),
         }
     }
 }
@@ -122,8 +124,9 @@ impl WaitingJob {
 }
 
 /// What else is to be known.
-fn notes(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Vec<String> {
-    let mut notes: Vec<String> = note_on_age(snapshot, now).into_iter().collect();
+fn notes(snapshot: &Snapshot<Vec<u8>>, now: UnixTime, privacy: Option<String>) -> Vec<String> {
+    let has_all_users = privacy.is_none();
+    let mut notes: Vec<String> = privacy.into_iter().chain(note_on_age(snapshot, now)).collect();
     let Some(plan) = snapshot.plan() else {
         notes.push(
             "the snapshot has no plan of the queue: slurmctld was not read, or planning took too long (see the log of queuecastd)"
@@ -139,7 +142,7 @@ fn notes(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Vec<String> {
         notes.push("more jobs wait than are planned, so that starts may be later than they say".to_owned());
     }
     let told = plan.jobs().count();
-    if told < plan.pending_jobs as usize {
+    if has_all_users && told < plan.pending_jobs as usize {
         notes.push(format!("of {} jobs that wait, the snapshot has the first {told}", plan.pending_jobs));
     }
     notes
