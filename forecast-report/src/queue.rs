@@ -147,3 +147,25 @@ fn notes(snapshot: &Snapshot<Vec<u8>>, now: UnixTime, privacy: Option<String>) -
     }
     notes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use made_up_site::{MadeUpSite, NOW, batch, enforcing, free_cpus};
+
+    #[test]
+    fn jobs_that_are_not_shown_are_missed_only_where_they_may_be_seen() {
+        let snapshot = MadeUpSite::new(NOW).partition(batch(enforcing())).queue(&free_cpus(NOW, vec![(NOW, 256)], 3)).snapshot();
+        let notes = |privacy: Option<&str>| QueueReport::of(&snapshot, NOW, privacy.map(str::to_owned), |_| None, Some).notes;
+        assert_eq!(notes(None), ["of 3 jobs that wait, the snapshot has the first 0"]);
+        assert_eq!(notes(Some("others are private")), ["others are private"]);
+    }
+
+    #[test]
+    fn without_a_plan_it_is_said_why_there_are_no_jobs() {
+        let snapshot = MadeUpSite::new(NOW).partition(batch(enforcing())).snapshot();
+        let queue = QueueReport::of(&snapshot, NOW, None, |_| None, Some);
+        assert_eq!((queue.plan_at, queue.pending_jobs, queue.jobs.len()), (None, None, 0));
+        assert!(queue.notes.iter().any(|note| note.contains("no plan of the queue")), "{:?}", queue.notes);
+    }
+}
