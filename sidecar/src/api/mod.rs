@@ -4,8 +4,8 @@
 //! direction: how many connections, how large a request and how long it may take to arrive, how
 //! often and how much is planned ([`callers`]). One thread serves all connections, and another one,
 //! of the lowest priority, answers probes ([`probing`]); what takes long besides is made in the
-//! [`background`]. None of them is waited for by the main thread, which leaves them what there is to
-//! answer from: [`Api::set_standing`], [`Api::set_snapshot`], [`FirmRoom::list`].
+//! [`background`]. None of them is waited for by the main thread, which leaves them what there is
+//! to answer from: [`Api::set_standing`], [`Api::set_snapshot`], [`FirmRoom::list`].
 //!
 //! * `POST /v1/probe`: where inside a window nodes can be reserved.
 //! * `POST /v1/reserve`, `POST /v1/cancel`: nodes are reserved inside a window, and given back. The
