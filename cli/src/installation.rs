@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::FormatArguments;
+use forecast_report::PRIVACY_NOTE;
 use job_types::time::UnixTime;
-use predictor_core::decisions::Timeliness;
 use predictor_core::decisions::counters::Counted;
 use predictor_core::decisions::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
@@ -174,8 +174,7 @@ impl Installation {
     /// Says so where this user is shown the snapshot without what is other users'.
     pub(crate) fn privacy_note(&self) -> Option<String> {
         let is_private = open_owned(&self.snapshot_path()).is_err_and(|error| is_refused(&error));
-        is_private
-            .then(|| "users' jobs are private on this cluster: nothing is known here of other users' jobs and of their past".to_owned())
+        is_private.then(|| PRIVACY_NOTE.to_owned())
     }
 
     /// The snapshot with what is this user's, from the daemon; without anybody's, from the file for
@@ -194,23 +193,6 @@ impl Installation {
             Some(error) => Failure::Input(NoSnapshotHere { none, configuration: error.to_string() }.into()),
             None => Failure::Input(none.into()),
         })
-    }
-}
-
-/// Says that a snapshot is dated ahead of the clock.
-pub(crate) fn ahead(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> String {
-    format!(
-        "the snapshot is dated {} ahead of this machine's clock, and is not used; where the clock is right, restart queuecastd",
-        snapshot.published_at() - now
-    )
-}
-
-/// What is to be said of a snapshot that is too old, or dated ahead of the clock.
-pub(crate) fn note_on_age(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Option<String> {
-    match snapshot.timeliness(now) {
-        Timeliness::Current => None,
-        Timeliness::TooOld => Some(format!("the snapshot is {} old: is queuecastd running?", snapshot.age(now))),
-        Timeliness::Ahead => Some(ahead(snapshot, now)),
     }
 }
 

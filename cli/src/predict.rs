@@ -1,8 +1,6 @@
 //! `queuecast predict`: what is forecast for a described job, and what the submit filter would do
 //! with it.
 
-mod forecast;
-mod plan;
 mod plot;
 mod text;
 
@@ -14,19 +12,16 @@ use anyhow::Context;
 use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::{self, FormatArguments};
+use forecast_report::{Prediction, situation};
 use jiff::tz::TimeZone;
 use job_types::time::UnixTime;
 use serde::Serialize;
 use slurm_conf::moment;
 
-use self::forecast::{DoneReport, RunTimeReport, WaitReport};
-use self::plan::PlanReport;
 use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
-use crate::described::filter::FilterReport;
 use crate::described::given::{OptionReport, remarks};
-use crate::described::trajectory::TrajectoryReport;
-use crate::described::{JobReport, check_clusters, effect, notes, situation};
+use crate::described::{check_clusters, effect};
 use crate::installation::InstallationArguments;
 
 /// Forecast the wait and the run time of a job, and say what queuecast would do with it.
@@ -125,18 +120,9 @@ prints it; null where not known):
 /// The whole report.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    generation: u64,
-    snapshot_age_s: i64,
-    cluster: String,
-    job: JobReport,
-    wait: Option<WaitReport>,
-    plan: Option<PlanReport>,
-    run_time: RunTimeReport,
-    done: Vec<DoneReport>,
-    filter: FilterReport,
-    trajectory: Option<TrajectoryReport>,
+    #[serde(flatten)]
+    prediction: Prediction,
     sbatch_options: Vec<OptionReport>,
-    notes: Vec<String>,
     #[serde(skip)]
     now: UnixTime,
 }
@@ -157,29 +143,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
-
-    let filter = FilterReport::of(&situation, &installation);
-    let report = Report {
-        generation: snapshot.generation(),
-        snapshot_age_s: snapshot.age(now).0,
-        cluster: snapshot.provenance().cluster.to_owned(),
-        job: JobReport::of(&situation, job.user_name.clone()),
-        wait: WaitReport::of(&situation),
-        plan: PlanReport::of(&situation),
-        run_time: RunTimeReport::of(&situation),
-        done: DoneReport::all(&situation, &by),
-        trajectory: TrajectoryReport::of(&situation, filter.decided_size()),
-        filter,
-        sbatch_options: OptionReport::all(&job),
-        notes: (installation.privacy_note().into_iter().chain(notes(&situation)).chain(remarks(&job)))
-            .chain(not_read.map(str::to_owned))
-            .collect(),
-        now,
-    };
+    let situation = situation(&snapshot, &submission, now).map_err(|unknown| Failure::Input(unknown.into()))?;
+    let off = installation.kill_switch();
+    let mut prediction = Prediction::of(&situation, job.user_name.clone(), &by, off.as_deref());
+    prediction.notes.splice(..0, installation.privacy_note());
+    prediction.notes.extend(remarks(&job).into_iter().chain(not_read.map(str::to_owned)));
+    let report = Report { prediction, sbatch_options: OptionReport::all(&job), now };
     if let Some(path) = &arguments.plot {
         plot::draw(path, &report).map_err(Failure::Input)?;
     }
     output::tell(arguments.format, &report, text::text)?.print()?;
-    Ok(ExitCode::from(u8::from(report.filter.is_refused())))
+    Ok(ExitCode::from(u8::from(report.prediction.filter.is_refused())))
 }

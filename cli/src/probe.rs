@@ -3,6 +3,7 @@
 mod plot;
 mod text;
 
+use forecast_report::{JobReport, situation};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,8 +18,8 @@ use serde::Serialize;
 use crate::api;
 use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
+use crate::described::check_clusters;
 use crate::described::given::remarks;
-use crate::described::{JobReport, check_clusters, situation};
 use crate::installation::InstallationArguments;
 use crate::slot::{self, WindowArguments};
 
@@ -110,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
+    let situation = situation(&snapshot, &submission, now).map_err(|unknown| Failure::Input(unknown.into()))?;
     let request = slot::request(&submission, &situation, window, prefer).map_err(Failure::Input)?;
     let answer = api::post(&installation.api_socket(), daemon_api::PROBE, &request);
     let mut answer: Answer = answer.map_err(|error| Failure::Input(slot::by_option(error)))?;

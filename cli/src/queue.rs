@@ -10,15 +10,13 @@ use anyhow::anyhow;
 use clap::Args;
 use command_parts::failure::Failure;
 use command_parts::output::{self, Written};
-use job_types::number::{JobId, UserId};
-use job_types::time::{Seconds, UnixTime};
-use predictor_core::forecasts::queue_plan::PlannedJob;
-use predictor_core::snapshot::Snapshot;
+use forecast_report::{QueueReport, WaitingJob};
+use job_types::number::JobId;
+use job_types::time::UnixTime;
 use serde::Serialize;
 use slurm_sys::client::controller::{self, QueuedJob};
 
 use crate::columns::Layout;
-use crate::installation::note_on_age;
 use crate::selection::Selection;
 use crate::user;
 use crate::view::ListArguments;
@@ -85,45 +83,25 @@ prints it; null where not known):
 /// The whole report.
 #[derive(Debug, Serialize)]
 struct Report {
-    generation: u64,
-    snapshot_age_s: i64,
-    cluster: String,
-    plan_at: Option<i64>,
-    is_complete: Option<bool>,
-    pending_jobs: Option<u32>,
-    jobs: Vec<JobReport>,
-    notes: Vec<String>,
+    #[serde(flatten)]
+    queue: QueueReport<ListedJob>,
     #[serde(skip)]
     now: UnixTime,
     #[serde(skip)]
     is_filtered: bool,
     #[serde(skip)]
-    layout: Layout<JobReport>,
+    layout: Layout<ListedJob>,
 }
 
-/// A job that waits.
+/// A job that waits, with what slurmctld tells of it where it was asked.
 #[derive(Debug, Serialize)]
-struct JobReport {
-    job_id: JobId,
-    user: UserId,
-    user_name: Option<String>,
+struct ListedJob {
+    #[serde(flatten)]
+    waiting: WaitingJob,
     name: Option<String>,
     account: Option<String>,
     qos: Option<String>,
     submitted: Option<i64>,
-    partition: String,
-    nodes: u32,
-    cpus: u32,
-    tasks: u32,
-    limit_s: Option<i64>,
-    priority: u32,
-    expected_start: Option<i64>,
-    earliest_start: Option<i64>,
-    latest_start: Option<i64>,
-    obstacle: Option<&'static str>,
-    /// Why the job waits, in words.
-    #[serde(skip)]
-    why: Option<String>,
 }
 
 /// Runs the command.
@@ -134,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The queue as it is now, and the exit status.
 fn told(arguments: &Arguments) -> Result<(Written, ExitCode), Failure> {
     let report = report(arguments)?;
-    let status = ExitCode::from(u8::from(report.plan_at.is_none()));
+    let status = ExitCode::from(u8::from(report.queue.plan_at.is_none()));
     Ok((arguments.list.written(output::tell(arguments.list.view.format(), &report, text::text)?), status))
 }
 
@@ -149,25 +127,13 @@ fn report(arguments: &Arguments) -> Result<Report, Failure> {
         return Err(Failure::Input(anyhow!("no partition {unknown:?} in the snapshot; there are: {}", partitions.join(", "))));
     }
     let queued = if wanted.has_accounts() || layout.asks_for(&columns::OF_SLURMCTLD) { queued(arguments)? } else { BTreeMap::new() };
-    let plan = snapshot.plan();
-    let mut user_names = BTreeMap::new();
-    let planned = plan.iter().flat_map(|plan| plan.jobs());
-    let jobs = planned.map(|job| JobReport::of(&job, &partitions, queued.get(&job.job), &mut user_names));
-    let mut jobs: Vec<JobReport> = jobs.filter(|job| job.is_meant(&wanted, queued.get(&job.job_id))).collect();
-    layout.sort(&mut jobs);
-    Ok(Report {
-        generation: snapshot.generation(),
-        snapshot_age_s: snapshot.age(now).0,
-        cluster: snapshot.provenance().cluster.to_owned(),
-        plan_at: plan.map(|plan| plan.at.0),
-        is_complete: plan.map(|plan| plan.is_complete),
-        pending_jobs: plan.map(|plan| plan.pending_jobs),
-        jobs,
-        notes: installation.privacy_note().into_iter().chain(notes(&snapshot, now)).collect(),
-        now,
-        is_filtered: !wanted.is_all(),
-        layout,
-    })
+    let listed = |waiting: WaitingJob| {
+        let queued = queued.get(&waiting.job_id);
+        Some(ListedJob::of(waiting, queued)).filter(|job| job.is_meant(&wanted, queued))
+    };
+    let mut queue = QueueReport::of(&snapshot, now, installation.privacy_note(), user::name, listed);
+    layout.sort(&mut queue.jobs);
+    Ok(Report { queue, now, is_filtered: !wanted.is_all(), layout })
 }
 
 /// What slurmctld tells of the jobs, by their numbers.
@@ -177,68 +143,23 @@ fn queued(arguments: &Arguments) -> Result<BTreeMap<JobId, QueuedJob>, Failure> 
     Ok(jobs.into_iter().map(|job| (job.job_id, job)).collect())
 }
 
-impl JobReport {
-    fn of(job: &PlannedJob, partitions: &[&str], queued: Option<&QueuedJob>, user_names: &mut BTreeMap<UserId, Option<String>>) -> Self {
-        let start = job.start.ok();
-        let user_name = user_names.entry(job.user).or_insert_with(|| user::name(job.user)).clone();
+impl ListedJob {
+    fn of(waiting: WaitingJob, queued: Option<&QueuedJob>) -> Self {
         Self {
-            job_id: job.job,
-            user: job.user,
-            user_name,
+            waiting,
             name: queued.and_then(|queued| queued.name.clone()),
             account: queued.and_then(|queued| queued.account.clone()),
             qos: queued.and_then(|queued| queued.qos.clone()),
             submitted: queued.and_then(|queued| queued.submitted),
-            partition: partitions.get(usize::from(job.partition.0)).map_or_else(String::new, |name| (*name).to_owned()),
-            nodes: job.size.nodes,
-            cpus: job.size.cpus,
-            tasks: job.tasks,
-            limit_s: job.limit.map(|limit| limit.0),
-            priority: job.priority,
-            expected_start: start.map(|start| start.expected.0),
-            earliest_start: start.map(|start| start.lower.0),
-            latest_start: start.map(|start| start.upper.0),
-            obstacle: job.start.err().map(|obstacle| obstacle.name()),
-            why: job.start.err().map(|obstacle| obstacle.to_string()),
         }
     }
-}
 
-impl JobReport {
     /// Whether the job is one of those asked for.
     fn is_meant(&self, wanted: &Selection, queued: Option<&QueuedJob>) -> bool {
-        wanted.means_user(self.user)
-            && wanted.means_partition(&self.partition)
+        let job = &self.waiting;
+        wanted.means_user(job.user)
+            && wanted.means_partition(&job.partition)
             && wanted.means_account(self.account.as_deref())
-            && wanted.means_job(self.job_id, queued.and_then(|queued| queued.array_job_id))
+            && wanted.means_job(job.job_id, queued.and_then(|queued| queued.array_job_id))
     }
-
-    /// Returns the job's user as people know them.
-    fn user(&self) -> String {
-        self.user_name.clone().unwrap_or_else(|| self.user.to_string())
-    }
-}
-
-/// What else is to be known.
-fn notes(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Vec<String> {
-    let mut notes: Vec<String> = note_on_age(snapshot, now).into_iter().collect();
-    let Some(plan) = snapshot.plan() else {
-        notes.push(
-            "the snapshot has no plan of the queue: slurmctld was not read, or planning took too long (see the log of queuecastd)"
-                .to_owned(),
-        );
-        return notes;
-    };
-    let age = (now - plan.at).max(Seconds::ZERO);
-    if age > snapshot.age(now) + Seconds::MINUTE {
-        notes.push(format!("the queue was read {age} ago: does slurmctld answer?"));
-    }
-    if !plan.is_complete {
-        notes.push("more jobs wait than are planned, so that starts may be later than they say".to_owned());
-    }
-    let told = plan.jobs().count();
-    if told < plan.pending_jobs as usize {
-        notes.push(format!("of {} jobs that wait, the snapshot has the first {told}", plan.pending_jobs));
-    }
-    notes
 }

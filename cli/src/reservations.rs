@@ -7,6 +7,7 @@ mod firm;
 mod state;
 mod text;
 
+use forecast_report::note_on_age;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -30,7 +31,6 @@ use self::state::State;
 use crate::columns::Layout;
 use crate::expected;
 use crate::genuine::Genuine;
-use crate::installation::note_on_age;
 use crate::user;
 use crate::view::ListArguments;
 

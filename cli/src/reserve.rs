@@ -8,6 +8,7 @@ mod plot;
 mod sbatch;
 mod text;
 
+use forecast_report::{FilterReport, JobReport, SubmissionOutcome, TrajectoryReport, notes, situation};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,10 +28,8 @@ use slurm_conf::moment;
 use self::offer::Offer;
 use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
-use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::given::{OptionReport, passed_over, remarks};
-use crate::described::trajectory::TrajectoryReport;
-use crate::described::{JobReport, check_clusters, effect, notes, situation};
+use crate::described::{check_clusters, effect};
 use crate::installation::InstallationArguments;
 use crate::slot::WindowArguments;
 
@@ -225,10 +224,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
+    let situation = situation(&snapshot, &submission, now).map_err(|unknown| Failure::Input(unknown.into()))?;
     let wanted = arguments.probability.unwrap_or(SuccessProbability::AtLeast(situation.policy.success_probability));
 
-    let filter = FilterReport::of(&situation, &installation);
+    let filter = FilterReport::of(&situation, installation.kill_switch().as_deref());
     let chosen = Offer::of(&situation, wanted);
     let given = chosen.reservation.is_some();
     let is_done = given && filter.mode == Mode::Enforce && !is_left(&filter);

@@ -6,6 +6,7 @@ mod rules;
 mod text;
 mod wait_forecasts;
 
+use forecast_report::ahead;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ use self::prices::Prices;
 use self::rules::RulesReport;
 use self::wait_forecasts::WaitForecasts;
 use crate::exit_status::NO_SNAPSHOT;
-use crate::installation::{Installation, ahead};
+use crate::installation::Installation;
 use crate::policy_report::PolicyReport;
 use crate::view::ViewArguments;
 

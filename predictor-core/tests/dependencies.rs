@@ -8,11 +8,12 @@ use std::process::Command;
 
 /// What learns, evaluates, serves, writes snapshots or looks after jobs, none of which a plugin
 /// does.
-const NOT_IN_PLUGINS: [&str; 20] = [
+const NOT_IN_PLUGINS: [&str; 21] = [
     "antlr4rust",
     "axum",
     "cel",
     "command-parts",
+    "forecast-report",
     "forust-ml",
     "learning",
     "nalgebra",

@@ -160,12 +160,13 @@ fn without_speaker(text: &str) -> &str {
     ["job_submit/queuecast: ", "queuecast: "].iter().find_map(|speaker| text.strip_prefix(speaker)).unwrap_or(text)
 }
 
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     "job-types/src",
     "slurm-sys/build.rs",
     "submit-filter/src",
     "spank-plugin/src",
     "predictor-core/src",
+    "forecast-report/src",
     "upkeep/src",
     "slurm-conf/src",
     "slurm-sys/src",

@@ -110,6 +110,12 @@ fn users_whose_jobs_are_private_see_their_own_and_get_forecasts() {
     let state = cluster.state_directory();
     let mode = |name: &str| fs::metadata(state.join(name)).map(|metadata| metadata.permissions().mode() & 0o777).ok();
     let queue = |user: &str| as_user(user, &["queue", "--format", "json"]);
+    let asked = |user: &str, path: &str, body: &[&str]| -> serde_json::Value {
+        let mut command = cluster.prepare("setpriv");
+        command.args(["--reuid", user, "--regid", user, "--clear-groups", "curl", "--silent", "--unix-socket"]);
+        command.arg(state.join("api-socket")).arg(format!("http://localhost{path}")).args(body);
+        serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
+    };
     wait_for("a plan", PATIENCE, || queue("games").contains("\"games\"").then_some(()));
     assert_eq!((mode("snapshot"), mode("snapshot-public")), (Some(0o640), Some(0o644)));
     for (own, other) in [("games", "man"), ("man", "games")] {
@@ -120,8 +126,15 @@ fn users_whose_jobs_are_private_see_their_own_and_get_forecasts() {
         assert!(status.contains("can act on the snapshot"), "{status}");
         let predicted = as_user(own, &["predict", "-N2", "-t5", "--format", "json"]);
         assert!(predicted.contains("users' jobs are private") && predicted.contains("\"nodes\""), "{predicted}");
+        let listed = asked(own, "/v1/queue", &[]);
+        assert_eq!((listed["jobs"].as_array().unwrap().len(), listed["pending_jobs"].as_u64()), (1, Some(2)), "{listed}");
+        assert!(listed["notes"].to_string().contains("users' jobs are private on this cluster"), "{listed}");
+        let forecast = asked(own, "/v1/predict", &["--data", "{\"nodes\": 2, \"limit_s\": 300}"]);
+        assert!(forecast["job"]["user"] == listed["jobs"][0]["user"], "{forecast}, {listed}");
+        assert!(forecast["notes"].to_string().contains("users' jobs are private on this cluster"), "{forecast}");
     }
     // Root sees all.
+    assert_eq!(asked("root", "/v1/queue", &[])["jobs"].as_array().unwrap().len(), 2);
     let all = cluster.output("queuecast", &["queue", "--format", "json"]);
     assert!(all.contains("\"games\"") && all.contains("\"man\""), "{all}");
 }

@@ -1,99 +1,33 @@
-//! The probability trajectory of a reservation.
+//! The probability trajectory of a reservation, for people.
 
 use command_parts::output::{Lines, moment_and_distance, sparkline};
-use job_types::options::SuccessProbability;
-use job_types::size::Size;
+use forecast_report::{PointReport, TrajectoryReport};
 use job_types::time::{Seconds, UnixTime};
-use predictor_core::decisions::{DecisionInputs, LONGEST_AHEAD, Reservable, ReservationCost, trajectory};
-use predictor_core::forecasts::forecast::Moment;
-use predictor_core::snapshot::Snapshot;
-use serde::Serialize;
 
-use super::shape_of;
-
-/// Most points of a trajectory in a report.
-const MOST_POINTS: usize = 60;
-
-/// The probability of having the nodes at the reserved time, by when the job becomes eligible
-/// (Nurmi, Wolski and Brevik 2008, figure 3).
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub(crate) struct TrajectoryReport {
-    pub(crate) points: Vec<PointReport>,
-}
-
-/// One point of a trajectory.
-#[derive(Debug, Serialize)]
-pub(crate) struct PointReport {
-    pub(crate) begin: i64,
-    pub(crate) padded_limit_s: i64,
-    pub(crate) probability: f64,
-    #[serde(flatten)]
-    pub(crate) cost: CostReport,
-}
-
-/// What a reservation costs beyond the job itself.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct CostReport {
-    pub(crate) most_node_hours: f64,
-    pub(crate) expected_node_hours: f64,
-}
-
-impl From<ReservationCost> for CostReport {
-    fn from(cost: ReservationCost) -> Self {
-        let rounded = |node_hours: f64| (node_hours * 1e3).round() / 1e3;
-        Self { most_node_hours: rounded(cost.most_node_hours()), expected_node_hours: rounded(cost.expected_node_hours()) }
+/// The trajectory as a row of columns, with a mark under the point that was chosen, of which
+/// the begin and the time limit are given.
+pub(crate) fn text(
+    trajectory: &TrajectoryReport,
+    lines: &mut Lines,
+    reserved: UnixTime,
+    chosen: Option<(UnixTime, Option<Seconds>)>,
+    now: UnixTime,
+) {
+    lines.heading("Probability of having the nodes at the reserved time, by when the job becomes eligible");
+    let points = &trajectory.points;
+    let picture = sparkline(points.iter().map(|point| point.probability));
+    lines.plain(format!("▕{picture}▏"));
+    if let Some((begin, limit)) = chosen
+        && let Some(at) = points.iter().rposition(|point| point.begin <= begin.0)
+    {
+        let limit = limit.map(|limit| format!(" with a time limit of {limit}")).unwrap_or_default();
+        lines.plain(format!(" {}▲ {}{limit}", " ".repeat(at), moment_and_distance(begin, now)));
     }
-}
-
-impl TrajectoryReport {
-    /// Computes the trajectory of a job of `size` with a limit, as decided, at evenly spaced times.
-    /// `None` if no reservation is asked for or the time can't be reserved.
-    pub(crate) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, decided: Option<(Size, Option<Seconds>)>) -> Option<Self> {
-        let DecisionInputs { submission, partition, policy, forecasts: snapshot, now, claimed, .. } = situation;
-        let early_start = submission.asked.early_start.unwrap_or(policy.early_start);
-        let reserved = UnixTime(submission.asked.reserve_at?);
-        if reserved <= *now || reserved - *now > LONGEST_AHEAD {
-            return None;
-        }
-        let (size, limit) = decided.unwrap_or_else(|| (submission.size(partition), submission.limit_in(partition)));
-        let job = Reservable {
-            forecasts: *snapshot,
-            shape: shape_of(situation, size, limit),
-            now: Moment { now: *now, at: *now, claimed: *claimed },
-            longest_limit: situation.bounds.longest_limit(size).map(|longest| longest.value),
-        };
-        let (job, _) = job.beside(partition, reserved).ok()?;
-        let wanted = submission.asked.success_probability.unwrap_or(SuccessProbability::AtLeast(policy.success_probability)).wanted();
-        let points = trajectory(&job, reserved);
-        let every = points.len().div_ceil(MOST_POINTS).max(1);
-        let points = points.iter().step_by(every).map(|point| PointReport {
-            begin: point.begin.0,
-            padded_limit_s: point.padded_limit.0,
-            probability: job.probability_to_tell(reserved - *now, wanted, point.probability),
-            cost: ReservationCost::of(point, reserved, early_start, size.nodes).into(),
-        });
-        Some(Self { points: points.collect() }).filter(|trajectory| !trajectory.points.is_empty())
-    }
-    /// The trajectory as a row of columns, with a mark under the point that was chosen, of which
-    /// the begin and the time limit are given.
-    pub(crate) fn text(&self, lines: &mut Lines, reserved: UnixTime, chosen: Option<(UnixTime, Option<Seconds>)>, now: UnixTime) {
-        lines.heading("Probability of having the nodes at the reserved time, by when the job becomes eligible");
-        let points = &self.points;
-        let picture = sparkline(points.iter().map(|point| point.probability));
-        lines.plain(format!("▕{picture}▏"));
-        if let Some((begin, limit)) = chosen
-            && let Some(at) = points.iter().rposition(|point| point.begin <= begin.0)
-        {
-            let limit = limit.map(|limit| format!(" with a time limit of {limit}")).unwrap_or_default();
-            lines.plain(format!(" {}▲ {}{limit}", " ".repeat(at), moment_and_distance(begin, now)));
-        }
-        let probability = |point: Option<&PointReport>| point.map_or(0.0, |point| point.probability);
-        let (first, last) = (probability(points.first()), probability(points.last()));
-        // If the limit would be padded beyond the longest of the partition, the trajectory begins
-        // later.
-        let earliest = points.first().map(|point| UnixTime(point.begin)).filter(|begin| *begin > now);
-        let earliest = earliest.map_or("now".to_owned(), |begin| moment_and_distance(begin, now));
-        lines.plain(format!(" from {earliest} ({first:.2}) to {} ({last:.2})", moment_and_distance(reserved, now)));
-    }
+    let probability = |point: Option<&PointReport>| point.map_or(0.0, |point| point.probability);
+    let (first, last) = (probability(points.first()), probability(points.last()));
+    // If the limit would be padded beyond the longest of the partition, the trajectory begins
+    // later.
+    let earliest = points.first().map(|point| UnixTime(point.begin)).filter(|begin| *begin > now);
+    let earliest = earliest.map_or("now".to_owned(), |begin| moment_and_distance(begin, now));
+    lines.plain(format!(" from {earliest} ({first:.2}) to {} ({last:.2})", moment_and_distance(reserved, now)));
 }

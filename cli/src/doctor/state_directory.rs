@@ -1,5 +1,6 @@
 //! The state directory: whether what is in it can be trusted, and is there.
 
+use forecast_report::ahead;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -16,7 +17,7 @@ use super::permissions;
 use super::report::Checks;
 use super::role::Role;
 use super::slurm::Slurm;
-use crate::installation::{Installation, ahead};
+use crate::installation::Installation;
 use crate::no_snapshot::NoSnapshot;
 
 /// The checks, and the snapshot where there is one.

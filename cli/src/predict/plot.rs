@@ -14,14 +14,15 @@ use super::Report;
 ///
 /// Nothing is known that could be drawn, or the file can't be written.
 pub(super) fn draw(path: &Path, report: &Report) -> anyhow::Result<()> {
-    let job = &report.job;
+    let Report { prediction, .. } = report;
+    let job = &prediction.job;
     let nodes = format!("{} {}", count(job.nodes.into()), if job.nodes == 1 { "node" } else { "nodes" });
-    let wait = report
+    let wait = prediction
         .wait
         .as_ref()
         .filter(|wait| !wait.percentiles_s.is_empty())
         .map(|wait| CumulativeStart { title: format!("Wait of {nodes} in {}", job.partition), bounds: wait.percentiles_s.clone() });
-    let ranges: Vec<_> = report.run_time.ranges.iter().map(|range| (range.lower_s, range.upper_s, range.probability)).collect();
+    let ranges: Vec<_> = prediction.run_time.ranges.iter().map(|range| (range.lower_s, range.upper_s, range.probability)).collect();
     let run_time = (!ranges.is_empty()).then(|| RunTimeRanges { title: format!("Run time of {nodes} in {}", job.partition), ranges });
     type Draw<'a> = Box<dyn Fn(&Area<'_>) -> anyhow::Result<()> + 'a>;
     let mut diagrams: Vec<Draw<'_>> = Vec::new();

@@ -1,14 +1,13 @@
 //! The report for people.
 
 use command_parts::output::{BAD, GOOD, Lines, bar, count, duration, moment_and_distance, table};
+use forecast_report::{ClassReport, DoneReport, FilterReport, PlanReport, RunTimeReport, SubmissionOutcome, WaitReport};
 use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
-use super::forecast::{ClassReport, DoneReport, RunTimeReport, WaitReport};
-use super::plan::PlanReport;
-use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::given::OptionReport;
+use crate::described::{line_of, trajectory};
 
 /// Width of the bar of a certain event.
 const BAR_WIDTH: usize = 40;
@@ -16,43 +15,43 @@ const BAR_WIDTH: usize = 40;
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
-    lines.line("job", report.job.text());
+    lines.line("job", line_of(&report.prediction.job));
     if let Some(read) = OptionReport::text(&report.sbatch_options) {
         lines.line("read", read);
     }
-    let age = Seconds(report.snapshot_age_s);
-    lines.line("forecast from", format!("snapshot {} of cluster {}, {age} old", report.generation, report.cluster));
-    for note in &report.notes {
+    let age = Seconds(report.prediction.snapshot_age_s);
+    lines.line("forecast from", format!("snapshot {} of cluster {}, {age} old", report.prediction.generation, report.prediction.cluster));
+    for note in &report.prediction.notes {
         lines.line("note", note);
     }
     lines.heading("Wait");
-    match &report.wait {
+    match &report.prediction.wait {
         Some(wait) => waits(&mut lines, wait, report),
         None => lines.plain("no past waits are known for this partition"),
     }
     lines.heading("Plan of the queue");
-    match &report.plan {
+    match &report.prediction.plan {
         Some(plan) => planned(&mut lines, plan, report),
         None => lines.plain("the snapshot has none"),
     }
     lines.heading("Run time");
-    run_times(&mut lines, &report.run_time);
-    if !report.done.is_empty() {
+    run_times(&mut lines, &report.prediction.run_time);
+    if !report.prediction.done.is_empty() {
         lines.heading("Done by");
-        report.done.iter().for_each(|done| done_by(&mut lines, done, report.now));
+        report.prediction.done.iter().for_each(|done| done_by(&mut lines, done, report.now));
     }
     lines.heading("Submit filter");
-    filter(&mut lines, &report.filter);
-    if let Some((trajectory, reserved)) = report.trajectory.as_ref().zip(report.job.reserve_at) {
-        let proposed = &report.filter.proposed;
+    filter(&mut lines, &report.prediction.filter);
+    if let Some((probabilities, reserved)) = report.prediction.trajectory.as_ref().zip(report.prediction.job.reserve_at) {
+        let proposed = &report.prediction.filter.proposed;
         let chosen = proposed.begin.map(|begin| (UnixTime(begin), proposed.limit_s.map(Seconds)));
-        trajectory.text(&mut lines, UnixTime(reserved), chosen, report.now);
+        trajectory::text(probabilities, &mut lines, UnixTime(reserved), chosen, report.now);
     }
     lines.text()
 }
 
 fn waits(lines: &mut Lines, wait: &WaitReport, report: &Report) {
-    if let Some(begin) = report.job.begin.map(UnixTime).filter(|begin| *begin > report.now) {
+    if let Some(begin) = report.prediction.job.begin.map(UnixTime).filter(|begin| *begin > report.now) {
         lines.line("counted from", moment_and_distance(begin, report.now));
     }
     let rests_on = match &wait.class {

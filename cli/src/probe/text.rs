@@ -5,12 +5,13 @@ use daemon_api::Slot;
 use job_types::time::{Seconds, UnixTime};
 
 use super::Report;
+use crate::described::line_of;
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
     let answer = &report.answer;
     let mut lines = Lines::default();
-    lines.line("job", report.job.text());
+    lines.line("job", line_of(&report.job));
     let (earliest, latest) = (UnixTime(answer.request.earliest), UnixTime(answer.request.latest));
     lines.line("window", format!("{} to {}", moment(earliest), moment(latest)));
     match answer.ordinary_start {

@@ -4,7 +4,7 @@ use command_parts::output::{duration, moment};
 use job_types::text::is_obeyed;
 use job_types::time::{Seconds, UnixTime};
 
-use super::JobReport;
+use super::ListedJob;
 use crate::columns::{Column, Key};
 
 /// The columns without a wish.
@@ -18,31 +18,66 @@ pub(super) const OF_SLURMCTLD: [&str; 4] = ["name", "account", "qos", "submittim
 const UNKNOWN: &str = "N/A";
 
 /// All columns.
-pub(super) static COLUMNS: [Column<JobReport>; 24] = [
-    column("jobid", Some('i'), "JOBID", true, |job, _| job.job_id.to_string(), |job| Key::Number(job.job_id.0.into())),
-    column("partition", Some('P'), "PARTITION", false, |job, _| job.partition.clone(), |job| Key::named(Some(&job.partition))),
+pub(super) static COLUMNS: [Column<ListedJob>; 24] = [
+    column("jobid", Some('i'), "JOBID", true, |job, _| job.waiting.job_id.to_string(), |job| Key::Number(job.waiting.job_id.0.into())),
+    column(
+        "partition",
+        Some('P'),
+        "PARTITION",
+        false,
+        |job, _| job.waiting.partition.clone(),
+        |job| Key::named(Some(&job.waiting.partition)),
+    ),
     column("name", Some('j'), "NAME", false, |job, _| named(job.name.as_deref()), |job| Key::named(job.name.as_deref())),
-    column("username", Some('u'), "USER", false, |job, _| job.user(), |job| Key::named(Some(&job.user()))),
-    column("userid", Some('U'), "UID", true, |job, _| job.user.to_string(), |job| Key::Number(job.user.0.into())),
+    column("username", Some('u'), "USER", false, |job, _| job.waiting.user(), |job| Key::named(Some(&job.waiting.user()))),
+    column("userid", Some('U'), "UID", true, |job, _| job.waiting.user.to_string(), |job| Key::Number(job.waiting.user.0.into())),
     column("account", Some('a'), "ACCOUNT", false, |job, _| named(job.account.as_deref()), |job| Key::named(job.account.as_deref())),
     column("qos", Some('q'), "QOS", false, |job, _| named(job.qos.as_deref()), |job| Key::named(job.qos.as_deref())),
-    column("numnodes", Some('D'), "NODES", true, |job, _| job.nodes.to_string(), |job| Key::Number(job.nodes.into())),
-    column("numcpus", Some('C'), "CPUS", true, |job, _| job.cpus.to_string(), |job| Key::Number(job.cpus.into())),
-    column("arraytasks", None, "TASKS", true, |job, _| job.tasks.to_string(), |job| Key::Number(job.tasks.into())),
-    column("timelimit", Some('l'), "TIME_LIMIT", true, |job, _| limit(job.limit_s), |job| Key::Number(job.limit_s.unwrap_or(i64::MAX))),
-    column("priority", Some('p'), "PRIORITY", true, |job, _| job.priority.to_string(), |job| Key::Number(job.priority.into())),
+    column("numnodes", Some('D'), "NODES", true, |job, _| job.waiting.nodes.to_string(), |job| Key::Number(job.waiting.nodes.into())),
+    column("numcpus", Some('C'), "CPUS", true, |job, _| job.waiting.cpus.to_string(), |job| Key::Number(job.waiting.cpus.into())),
+    column("arraytasks", None, "TASKS", true, |job, _| job.waiting.tasks.to_string(), |job| Key::Number(job.waiting.tasks.into())),
+    column(
+        "timelimit",
+        Some('l'),
+        "TIME_LIMIT",
+        true,
+        |job, _| limit(job.waiting.limit_s),
+        |job| Key::Number(job.waiting.limit_s.unwrap_or(i64::MAX)),
+    ),
+    column(
+        "priority",
+        Some('p'),
+        "PRIORITY",
+        true,
+        |job, _| job.waiting.priority.to_string(),
+        |job| Key::Number(job.waiting.priority.into()),
+    ),
     column("statecompact", Some('t'), "ST", false, |_, _| "PD".to_owned(), |_| Key::Unknown),
     column("state", Some('T'), "STATE", false, |_, _| "PENDING".to_owned(), |_| Key::Unknown),
     column("timeused", Some('M'), "TIME", true, |_, _| duration(Seconds::ZERO), |_| Key::Unknown),
     column("submittime", Some('V'), "SUBMIT_TIME", false, |job, _| at(job.submitted), |job| Key::of(job.submitted)),
-    column("starttime", Some('S'), "START_TIME", false, |job, _| at(job.expected_start), |job| Key::of(job.expected_start)),
-    column("startin", None, "START_IN", true, |job, now| ahead(job.expected_start, now), |job| Key::of(job.expected_start)),
-    column("earlieststart", None, "EARLIEST", false, |job, _| at(job.earliest_start), |job| Key::of(job.earliest_start)),
-    column("earliestin", None, "EARLIEST_IN", true, |job, now| ahead(job.earliest_start, now), |job| Key::of(job.earliest_start)),
-    column("lateststart", None, "LATEST", false, |job, _| at(job.latest_start), |job| Key::of(job.latest_start)),
-    column("latestin", None, "LATEST_IN", true, |job, now| ahead(job.latest_start, now), |job| Key::of(job.latest_start)),
-    column("reason", Some('r'), "REASON", false, |job, _| job.why.clone().unwrap_or_default(), |job| Key::named(job.why.as_deref())),
-    column("reasonlist", Some('R'), "NODELIST(REASON)", false, |job, _| nodes_or_reason(job), |job| Key::named(job.why.as_deref())),
+    column("starttime", Some('S'), "START_TIME", false, |job, _| at(job.waiting.expected_start), |job| Key::of(job.waiting.expected_start)),
+    column("startin", None, "START_IN", true, |job, now| ahead(job.waiting.expected_start, now), |job| Key::of(job.waiting.expected_start)),
+    column("earlieststart", None, "EARLIEST", false, |job, _| at(job.waiting.earliest_start), |job| Key::of(job.waiting.earliest_start)),
+    column(
+        "earliestin",
+        None,
+        "EARLIEST_IN",
+        true,
+        |job, now| ahead(job.waiting.earliest_start, now),
+        |job| Key::of(job.waiting.earliest_start),
+    ),
+    column("lateststart", None, "LATEST", false, |job, _| at(job.waiting.latest_start), |job| Key::of(job.waiting.latest_start)),
+    column("latestin", None, "LATEST_IN", true, |job, now| ahead(job.waiting.latest_start, now), |job| Key::of(job.waiting.latest_start)),
+    column(
+        "reason",
+        Some('r'),
+        "REASON",
+        false,
+        |job, _| job.waiting.why.clone().unwrap_or_default(),
+        |job| Key::named(job.waiting.why.as_deref()),
+    ),
+    column("reasonlist", Some('R'), "NODELIST(REASON)", false, |job, _| nodes_or_reason(job), |job| Key::named(job.waiting.why.as_deref())),
 ];
 
 const fn column(
@@ -50,9 +85,9 @@ const fn column(
     letter: Option<char>,
     header: &'static str,
     right: bool,
-    cell: fn(&JobReport, UnixTime) -> String,
-    key: fn(&JobReport) -> Key,
-) -> Column<JobReport> {
+    cell: fn(&ListedJob, UnixTime) -> String,
+    key: fn(&ListedJob) -> Key,
+) -> Column<ListedJob> {
     Column { name, letter, header, right, cell, key }
 }
 
@@ -64,8 +99,8 @@ fn named(name: Option<&str>) -> String {
 
 /// Returns why a job has no expected start, in brackets, as squeue shows the reason of a job that
 /// waits; empty if it has one.
-fn nodes_or_reason(job: &JobReport) -> String {
-    job.why.as_ref().map_or_else(String::new, |why| format!("({why})"))
+fn nodes_or_reason(job: &ListedJob) -> String {
+    job.waiting.why.as_ref().map_or_else(String::new, |why| format!("({why})"))
 }
 
 fn limit(seconds: Option<i64>) -> String {

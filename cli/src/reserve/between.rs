@@ -3,6 +3,7 @@
 
 mod text;
 
+use forecast_report::{JobReport, situation};
 use std::ffi::OsString;
 use std::process::{ExitCode, Output};
 
@@ -17,8 +18,8 @@ use serde::Serialize;
 use super::{Arguments, sbatch};
 use crate::api::{self, NotAnswered};
 use crate::asked::AskedArguments;
+use crate::described::check_clusters;
 use crate::described::given::remarks;
-use crate::described::{JobReport, check_clusters, situation};
 use crate::slot;
 
 /// The whole report.
@@ -64,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, now: UnixTime) -> Result<ExitCode, Fail
     let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;
     let submission = job.submission();
-    let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
+    let situation = situation(&snapshot, &submission, now).map_err(|unknown| Failure::Input(unknown.into()))?;
     let probe = slot::request(&submission, &situation, window, prefer).map_err(Failure::Input)?;
     let mut report = Report {
         id: None,

@@ -9,6 +9,7 @@ mod set;
 mod submission;
 mod text;
 
+use forecast_report::{CostReport, FilterReport, JobReport, notes, situation};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -27,11 +28,8 @@ use self::set::Choice;
 use self::submission::Submitted;
 use super::offer::Given;
 use super::{Arguments, is_left, not_done, options};
-use crate::described::filter::FilterReport;
 use crate::described::given::{passed_over, remarks};
 use crate::described::job::Job;
-use crate::described::trajectory::CostReport;
-use crate::described::{JobReport, notes, situation};
 use crate::installation::Installation;
 
 /// What is to be known of every joint probability.
@@ -226,7 +224,7 @@ fn look_at(
         Err(why) => return Ok(ClusterReport { refused: Some(why.to_string()), ..report }),
     };
     wanted.get_or_insert(SuccessProbability::AtLeast(situation.policy.success_probability));
-    let filter = FilterReport::of(&situation, &installation);
+    let filter = FilterReport::of(&situation, installation.kill_switch().as_deref());
     report.job = Some(JobReport::of(&situation, job.user_name.clone()));
     report.mode = Some(filter.mode);
     report.notes.extend(notes(&situation));

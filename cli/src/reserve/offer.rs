@@ -1,11 +1,10 @@
 //! The probability with which nodes can be had at a time, and what that costs.
 
+use forecast_report::CostReport;
 use job_types::options::{SuccessProbability, UserOptions};
 use predictor_core::decisions::{DecisionInputs, NotReserved, Reservation, Submission, decide};
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
-
-use crate::described::trajectory::CostReport;
 
 /// The probabilities of which the cost is shown beside that which was asked for: those of Nurmi,
 /// Wolski and Brevik (2008, table 3), and two in between and above.

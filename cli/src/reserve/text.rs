@@ -7,11 +7,12 @@ use job_types::time::{Seconds, UnixTime};
 use super::Report;
 use super::offer::{Given, Offer};
 use crate::described::given::OptionReport;
+use crate::described::{line_of, trajectory};
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
-    lines.line("job", report.job.text());
+    lines.line("job", line_of(&report.job));
     if let Some(read) = OptionReport::text(&report.sbatch_options) {
         lines.line("read", read);
     }
@@ -34,9 +35,9 @@ pub(super) fn text(report: &Report) -> String {
     }
     lines.heading("What a probability costs: node-hours beyond the job itself");
     lines.table(&offers(report));
-    if let Some(trajectory) = &report.trajectory {
+    if let Some(probabilities) = &report.trajectory {
         let chosen = report.reservation.map(|given| (UnixTime(given.begin), Some(Seconds(given.padded_limit_s))));
-        trajectory.text(&mut lines, report.at, chosen, report.now);
+        trajectory::text(probabilities, &mut lines, report.at, chosen, report.now);
     }
     lines.text()
 }

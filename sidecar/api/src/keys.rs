@@ -62,10 +62,46 @@ pub(crate) fn count(keys: &Keys, key: &str, most: u32) -> Result<Option<u32>, Re
     Ok(number(keys, key, 1, most.into())?.and_then(|number| u32::try_from(number).ok()))
 }
 
+/// A time in Unix seconds.
+///
+/// # Errors
+/// The value is another one.
+pub(crate) fn moment_or_none(keys: &Keys, key: &str) -> Result<Option<i64>, Refusal> {
+    number(keys, key, 0, LATEST)
+}
+
 /// A time in Unix seconds, which is needed.
 ///
 /// # Errors
 /// There is none, or the value is another one.
 pub(crate) fn moment(keys: &Keys, key: &str) -> Result<i64, Refusal> {
-    number(keys, key, 0, LATEST)?.ok_or_else(|| Refusal::of_key(key, "this key is needed: a time in Unix seconds"))
+    moment_or_none(keys, key)?.ok_or_else(|| Refusal::of_key(key, "this key is needed: a time in Unix seconds"))
+}
+
+/// A list of at most so many times in Unix seconds.
+///
+/// # Errors
+/// The value is another one.
+pub(crate) fn moments(keys: &Keys, key: &str, most: usize) -> Result<Vec<i64>, Refusal> {
+    let wrong = || Refusal::of_key(key, format!("a list of at most {most} whole numbers from 0 to {LATEST}"));
+    match keys.get(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(times)) if times.len() <= most => {
+            let time = |time: &Value| time.as_i64().filter(|time| (0..=LATEST).contains(time)).ok_or_else(wrong);
+            times.iter().map(time).collect()
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
+/// Whether something is so; without the key it is not.
+///
+/// # Errors
+/// The value is another one.
+pub(crate) fn truth(keys: &Keys, key: &str) -> Result<bool, Refusal> {
+    match keys.get(key) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(truth)) => Ok(*truth),
+        Some(_) => Err(Refusal::of_key(key, "true or false")),
+    }
 }

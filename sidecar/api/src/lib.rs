@@ -8,11 +8,13 @@
 
 mod firm_slot;
 mod keys;
+mod predict;
 mod probe;
 mod refusal;
 mod reserve;
 
 pub use firm_slot::{FirmSlot, FirmSlots, SlotRefused, SlotWindow};
+pub use predict::Predict;
 pub use probe::{Answer, OrdinaryStart, Preferred, Probe, Slot};
 pub use refusal::Refusal;
 pub use reserve::{Cancel, Reserve};
@@ -28,6 +30,12 @@ pub const CANCEL: &str = "/v1/cancel";
 
 /// The path of the caller's [`FirmSlots`].
 pub const RESERVATIONS: &str = "/v1/reservations";
+
+/// The path of [`Predict`], which is answered with what `queuecast predict` forecasts.
+pub const PREDICT: &str = "/v1/predict";
+
+/// The path of the queue, as `queuecast queue` lists it.
+pub const QUEUE: &str = "/v1/queue";
 
 /// The path of the snapshot without what is other users', where users' jobs are private.
 pub const SNAPSHOT: &str = "/v1/snapshot";

@@ -8,9 +8,9 @@ use crate::keys::{Keys, LATEST, count, moment, name, number, object};
 use crate::refusal::Refusal;
 
 /// The most nodes that can be asked for; more than Slurm takes (`MAX_NODES` of its configuration).
-const MOST_NODES: u32 = 1 << 20;
+pub(crate) const MOST_NODES: u32 = 1 << 20;
 /// The longest time limit: a year, which is as far as plans reach.
-const LONGEST_LIMIT_S: i64 = 365 * 86_400;
+pub(crate) const LONGEST_LIMIT_S: i64 = 365 * 86_400;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use daemon_api::{Probe, Refusal};
+use daemon_api::Probe;
 use job_types::firm::Applicant;
 use job_types::number::UserId;
-use nix::unistd::{Uid, User};
+use nix::unistd::{Uid, User, geteuid};
 use predictor_core::decisions::limits::{AssociationLimits, Qos};
 
 use super::Standing;
@@ -18,6 +18,11 @@ pub(super) struct Named {
     user: Option<String>,
     pub(super) account: Option<String>,
     pub(super) qos: Option<String>,
+}
+
+/// Whether a user sees what is everybody's: root, and the user that the daemon runs as.
+pub(super) fn is_operator(user: UserId) -> bool {
+    user == UserId(0) || user == UserId(geteuid().as_raw())
 }
 
 /// The name of a user; `None` where this machine knows none.
@@ -39,10 +44,9 @@ impl Named {
     /// partition, or the quality of service none that the account may use; the user's name can't be
     /// found out now.
     pub(super) fn of(user: UserId, wanted: &Probe, partition: &str, standing: &Standing) -> Result<Self, Refused> {
-        let wrong = |key: &str, allowed: String| Refused(StatusCode::BAD_REQUEST, Refusal::of_key(key, allowed));
         let name = if standing.policies.iter().any(|policy| policy.users.is_some()) { name_of(user)? } else { None };
         if standing.is_stranger(user) {
-            return Err(wrong("account", "an account of yours, and you have none on this cluster".to_owned()));
+            return Err(Refused::wrong("account", "an account of yours, and you have none on this cluster".to_owned()));
         }
         let accounting = &standing.accounting;
         let own: Vec<&AssociationLimits> = accounting.associations.iter().filter(|association| association.user == Some(user)).collect();
@@ -55,18 +59,18 @@ impl Named {
         let association = there.iter().filter(is_wanted).max_by_key(|association| association.partition.is_some());
         if let (Some(_), None, false) = (account, association, own.is_empty()) {
             if there.is_empty() {
-                return Err(wrong("account", format!("an account of yours in partition {partition}, and you have none there")));
+                return Err(Refused::wrong("account", format!("an account of yours in partition {partition}, and you have none there")));
             }
             let mut accounts: Vec<&str> = there.iter().map(|association| association.account.as_str()).collect();
             accounts.sort_unstable();
             accounts.dedup();
-            return Err(wrong("account", format!("one of your accounts in partition {partition}: {}", accounts.join(", "))));
+            return Err(Refused::wrong("account", format!("one of your accounts in partition {partition}: {}", accounts.join(", "))));
         }
         if let Some(asked) = &wanted.qos {
             let may_use = |qos: &&Qos| association.is_none_or(|association| association.may_use(qos.id));
             let allowed: Vec<&str> = accounting.qos.iter().filter(may_use).map(|qos| qos.name.as_str()).collect();
             if !accounting.qos.is_empty() && !allowed.iter().any(|name| name.eq_ignore_ascii_case(asked)) {
-                return Err(wrong("qos", format!("a quality of service that you may use: {}", allowed.join(", "))));
+                return Err(Refused::wrong("qos", format!("a quality of service that you may use: {}", allowed.join(", "))));
             }
         }
         let default_qos = association.and_then(|association| association.default_qos);

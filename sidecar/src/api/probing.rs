@@ -21,13 +21,13 @@ use predictor_core::decisions::firm::{FirmRefusal, FirmRequest, RatedSlot, check
 use queue_plan::placement::in_queue::{Found, NodesWanted, SlotConflict, SlotInQueue, best, probe};
 use queue_plan::placement::{Preference, Probing as Slots, WhatIf};
 use queue_plan::{PendingJob, RunTimes, State};
-use rustix::process::setpriority_process;
 use tokio::sync::oneshot;
 
 use super::active::{firm_standing, reserved_nodes};
 use super::applicant::Named;
-use super::callers::Probing;
-use super::refused::Refused;
+use super::background::lower_priority;
+use super::callers::UnderWay;
+use super::refused::{Refused, one_of};
 use super::{Latest, Standing};
 use crate::clock::now;
 use crate::plan::{AskedPartition, Question};
@@ -36,10 +36,6 @@ use crate::plan::{AskedPartition, Question};
 const MOST_WAITING: usize = 16;
 /// How long a probe may have waited before it is begun.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most names that a refusal lists.
-const MOST_NAMES: usize = 32;
-/// The lowest priority of a thread (nice(2)).
-const LOWEST_PRIORITY: i32 = 19;
 
 /// A probe that waits for its answer.
 struct Waiting {
@@ -47,7 +43,7 @@ struct Waiting {
     wanted: Probe,
     since: Instant,
     /// Held until the answer is given, whoever still waits for it.
-    under_way: Probing,
+    under_way: UnderWay,
     answer: oneshot::Sender<Result<Answer, Refused>>,
 }
 
@@ -110,7 +106,7 @@ impl Prober {
     }
 
     /// Waits for the answer to a probe.
-    pub(super) async fn ask(&self, user: UserId, wanted: Probe, under_way: Probing) -> Result<Answer, Refused> {
+    pub(super) async fn ask(&self, user: UserId, wanted: Probe, under_way: UnderWay) -> Result<Answer, Refused> {
         let (answer, answered) = oneshot::channel();
         match self.work.try_send(Work::Probe(Waiting { user, wanted, since: Instant::now(), under_way, answer })) {
             Ok(()) => {}
@@ -158,10 +154,7 @@ fn guarded<A>(answer: impl FnOnce() -> Result<A, Refused>) -> Result<A, Refused>
 }
 
 fn work_on(work: &Receiver<Work>, standing: &Latest<Standing>, slots: &Latest<Vec<FirmSlot>>) {
-    // Of the calling thread, as Linux has it.
-    if let Err(error) = setpriority_process(None, LOWEST_PRIORITY) {
-        tracing::warn!(%error, "probes are as urgent as all else: their priority can't be lowered");
-    }
+    lower_priority();
     for work in work {
         let present = standing.lock().clone();
         match work {
@@ -203,13 +196,13 @@ fn ranked(
     let limit = limit(partition, wanted.limit())?;
     let most_nodes = partition.nodes.min(partition.most_nodes.unwrap_or(u32::MAX));
     if wanted.nodes > most_nodes {
-        return Err(wrong("nodes", format!("at most {most_nodes} in partition {}", partition.name)));
+        return Err(Refused::wrong("nodes", format!("at most {most_nodes} in partition {}", partition.name)));
     }
     let window = Window { earliest: wanted.earliest(), latest: wanted.latest() };
     let needs = WindowNeeds { duration: limit, notice, ahead: FARTHEST_AHEAD };
     let mut window = window.open(&needs, now).map_err(|refused| {
         let key = if matches!(refused.fault, WindowFault::TooFar { .. }) { "earliest" } else { "latest" };
-        wrong(key, refused.to_string())
+        Refused::wrong(key, refused.to_string())
     })?;
     let applicant = Named::of(user, &wanted, &partition.name, standing)?;
     let policy = first_that_holds(&standing.policies, &applicant.on(&partition.name));
@@ -282,29 +275,27 @@ fn without<'a>(question: &'a Question, own: Own<'_>) -> Cow<'a, State> {
     Cow::Owned(state)
 }
 
-fn wrong(key: &str, allowed: String) -> Refused {
-    Refused(StatusCode::BAD_REQUEST, Refusal::of_key(key, allowed))
-}
-
 /// The partition of that name, or the default one, with its place.
 fn partition<'a>(partitions: &'a [AskedPartition], name: Option<&str>) -> Result<(u16, &'a AskedPartition), Refused> {
     let is_named = |partition: &AskedPartition| name.map_or(partition.is_default, |name| &*partition.name == name);
     let (place, found) = (0u16..).zip(partitions).find(|(_, partition)| is_named(partition)).ok_or_else(|| {
-        let names: Vec<&str> = partitions.iter().map(|partition| &*partition.name).take(MOST_NAMES).collect();
-        let more = partitions.len().saturating_sub(MOST_NAMES);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        wrong("partition", format!("one of {}{more}", names.join(", ")))
+        let names: Vec<&str> = partitions.iter().map(|partition| &*partition.name).collect();
+        Refused::wrong("partition", one_of(&names))
     })?;
-    if found.is_up { Ok((place, found)) } else { Err(wrong("partition", format!("one that starts jobs, which {} does not", found.name))) }
+    if found.is_up {
+        Ok((place, found))
+    } else {
+        Err(Refused::wrong("partition", format!("one that starts jobs, which {} does not", found.name)))
+    }
 }
 
 /// The time limit that holds for a job in a partition.
 fn limit(partition: &AskedPartition, asked: Option<Seconds>) -> Result<Seconds, Refused> {
     match asked.or(partition.default_limit).or(partition.longest_limit) {
-        None => Err(wrong("limit_s", "a time limit is needed: the partition has none of its own".to_owned())),
+        None => Err(Refused::wrong("limit_s", "a time limit is needed: the partition has none of its own".to_owned())),
         Some(limit) => match partition.longest_limit {
             Some(longest) if limit > longest => {
-                Err(wrong("limit_s", format!("at most {} s ({longest}), the partition's longest time limit", longest.0)))
+                Err(Refused::wrong("limit_s", format!("at most {} s ({longest}), the partition's longest time limit", longest.0)))
             }
             _ => Ok(limit),
         },

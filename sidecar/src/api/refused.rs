@@ -8,6 +8,9 @@ use axum::response::{IntoResponse, Response};
 use daemon_api::Refusal;
 use serde::Serialize;
 
+/// The most names that a refusal lists.
+const MOST_NAMES: usize = 32;
+
 /// Why there is no answer, with its status.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) StatusCode, pub(crate) Refusal);
@@ -19,6 +22,11 @@ impl Refused {
         Self(status, Refusal { retry_after_s, ..Refusal::because(error) })
     }
 
+    /// A key has a value that is not allowed.
+    pub(super) fn wrong(key: &str, allowed: impl Into<String>) -> Self {
+        Self(StatusCode::BAD_REQUEST, Refusal::of_key(key, allowed))
+    }
+
     /// The response.
     pub(super) fn into_response(self) -> Response {
         let retry = self.1.retry_after_s.and_then(|seconds| HeaderValue::from_str(&seconds.to_string()).ok());
@@ -28,6 +36,13 @@ impl Refused {
         }
         response
     }
+}
+
+/// The names that are allowed.
+pub(super) fn one_of(names: &[&str]) -> String {
+    let (listed, more) = names.split_at(names.len().min(MOST_NAMES));
+    let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+    format!("one of {}{more}", listed.join(", "))
 }
 
 /// A body in JSON.

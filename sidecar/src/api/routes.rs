@@ -1,36 +1,44 @@
 //! Who is asked at which path, and how answers look.
 
 use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
-use axum::http::{StatusCode, Uri};
+use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use daemon_api::{
-    CANCEL, Cancel, FirmSlot, FirmSlots, MOST_REQUEST_BYTES, PROBE, Probe, RESERVATIONS, RESERVE, Refusal, Reserve, SNAPSHOT, VERSION,
+    CANCEL, Cancel, FirmSlot, FirmSlots, MOST_REQUEST_BYTES, PREDICT, PROBE, Predict, Probe, QUEUE, RESERVATIONS, RESERVE, Refusal,
+    Reserve, SNAPSHOT, VERSION,
 };
+use forecast_report::Prediction;
 use http_body_util::{BodyExt, Full, LengthLimitError};
 use job_types::number::UserId;
-use nix::unistd::geteuid;
-use predictor_core::snapshot::Snapshot;
+use job_types::time::UnixTime;
 use serde::Serialize;
-use snapshot_writer::for_reader;
 use tokio::time::{Instant, timeout_at};
 
-use super::callers::{Callers, Probing};
+use super::applicant::is_operator;
+use super::background::{failed, made};
+use super::callers::{Callers, Kind, LargeAnswer, UnderWay};
 use super::desk::Desk;
 use super::probing::Prober;
+use super::published::Published;
 use super::refused::{Refused, json};
 use super::{Latest, Standing};
+use crate::clock::now;
 
 /// What answers are made from.
 #[derive(Debug, Clone)]
 pub(super) struct Answering {
-    pub(super) snapshot: Latest<Snapshot<Vec<u8>>>,
+    pub(super) published: Latest<Published>,
+    /// The file that switches the submit filter off while it is there.
+    pub(super) switch: Arc<Path>,
     pub(super) standing: Latest<Standing>,
     pub(super) firm_slots: Latest<Vec<FirmSlot>>,
     pub(super) prober: Prober,
@@ -47,17 +55,21 @@ impl Answering {
 
 /// The paths, for one caller whose request has to have arrived by then.
 pub(super) fn router(answering: Answering, user: UserId, arrived_by: Instant) -> Router {
-    let [of_reserve, of_cancel, of_reservations, of_snapshot] = [(); 4].map(|()| answering.clone());
+    let [of_reserve, of_cancel, of_reservations, of_queue, of_predict, of_snapshot] = [(); 6].map(|()| answering.clone());
     let probe = move |request: Request| async move { answered(self::probe(&answering, user, request, arrived_by).await) };
     let reserve = move |request: Request| async move { answered(self::reserve(&of_reserve, user, request, arrived_by).await) };
     let cancel = move |request: Request| async move { answered(self::cancel(&of_cancel, user, request, arrived_by).await) };
     let reservations = move || async move { answered(self::reservations(&of_reservations, user)) };
+    let queue = move || async move { self::queue(&of_queue, user).await.unwrap_or_else(Refused::into_response) };
+    let predict = move |request: Request| async move { answered(self::predict(&of_predict, user, request, arrived_by).await) };
     let snapshot = move || async move { self::snapshot(&of_snapshot, user).await.unwrap_or_else(Refused::into_response) };
     Router::new()
         .route(PROBE, post(probe))
         .route(RESERVE, post(reserve))
         .route(CANCEL, post(cancel))
         .route(RESERVATIONS, get(reservations))
+        .route(QUEUE, get(queue))
+        .route(PREDICT, post(predict))
         .route(SNAPSHOT, get(snapshot))
         .fallback(not_known)
 }
@@ -79,7 +91,7 @@ async fn not_known(uri: Uri) -> Response {
         let refusal = Refusal::of_key("version", format!("this version of the API is not known; known is {VERSION}"));
         return json(StatusCode::BAD_REQUEST, &refusal);
     }
-    let known = [PROBE, RESERVE, CANCEL, RESERVATIONS, SNAPSHOT].join(", ");
+    let known = [PROBE, RESERVE, CANCEL, RESERVATIONS, QUEUE, PREDICT, SNAPSHOT].join(", ");
     json(StatusCode::NOT_FOUND, &Refusal::because(format!("there is nothing at this path; known are {known}")))
 }
 
@@ -102,14 +114,14 @@ async fn read(request: Request, arrived_by: Instant) -> Result<Vec<u8>, Refused>
 async fn probe(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<daemon_api::Answer, Refused> {
     let bytes = read(request, arrived_by).await?;
     let wanted = Probe::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
-    let probing = begin(answering, user)?;
-    answering.prober.ask(user, wanted, probing).await
+    let under_way = begin(answering, user)?;
+    answering.prober.ask(user, wanted, under_way).await
 }
 
 /// Lets a user begin what takes a plan or a change of Slurm's, as seldom as a user may.
-fn begin(answering: &Answering, user: UserId) -> Result<Probing, Refused> {
+fn begin(answering: &Answering, user: UserId) -> Result<UnderWay, Refused> {
     let too_often = "a user has one probe, reservation or cancellation at a time, and ten of them a minute";
-    let begun = answering.callers.probe(answering.counted_as(user), std::time::Instant::now());
+    let begun = answering.callers.begin(Kind::Probe, answering.counted_as(user), std::time::Instant::now());
     begun.map_err(|after| Refused::for_now(StatusCode::TOO_MANY_REQUESTS, too_often, after))
 }
 
@@ -137,12 +149,48 @@ fn reservations(answering: &Answering, user: UserId) -> Result<FirmSlots, Refuse
 
 /// The slots that are a user's; an operator's are all of them.
 fn visible_to(user: UserId, slots: &[FirmSlot]) -> FirmSlots {
-    let is_operator = user == UserId(0) || user == UserId(geteuid().as_raw());
-    FirmSlots { slots: slots.iter().filter(|slot| is_operator || slot.user == user.0).cloned().collect() }
+    FirmSlots { slots: slots.iter().filter(|slot| is_operator(user) || slot.user == user.0).cloned().collect() }
 }
 
-/// Gives the caller's place for a snapshot back once all of it is sent, or nobody takes it any
-/// more.
+/// The jobs that wait, as far as the caller may see them.
+async fn queue(answering: &Answering, user: UserId) -> Result<Response, Refused> {
+    let published = published(answering)?;
+    let under_way = question(answering, user)?;
+    let place = large_answer(answering, user)?;
+    let make = move || serde_json::to_vec(&published.queue(user, UnixTime(now()))?).map_err(|_| failed());
+    let bytes = made(make).await?;
+    Ok(large(bytes, "application/json", (under_way, place)))
+}
+
+/// What is forecast of a job that the caller would submit.
+async fn predict(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<Prediction, Refused> {
+    let bytes = read(request, arrived_by).await?;
+    let wanted = Predict::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
+    let published = published(answering)?;
+    let under_way = question(answering, user)?;
+    let switch = Arc::clone(&answering.switch);
+    let make = move || {
+        let _until_it_is_made = under_way;
+        let off = switch.symlink_metadata().is_ok().then_some(&*switch);
+        published.predict(user, &wanted, off, UnixTime(now()))
+    };
+    made(make).await
+}
+
+/// The snapshot that is published.
+fn published(answering: &Answering) -> Result<Arc<Published>, Refused> {
+    let not_yet = || Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, "queuecastd has published no snapshot yet", Duration::from_secs(30));
+    answering.published.lock().clone().ok_or_else(not_yet)
+}
+
+/// Lets a user ask what the snapshot answers, as seldom as a user may.
+fn question(answering: &Answering, user: UserId) -> Result<UnderWay, Refused> {
+    let too_often = "a user asks for one forecast or the queue at a time, and sixty times a minute";
+    let begun = answering.callers.begin(Kind::Question, answering.counted_as(user), std::time::Instant::now());
+    begun.map_err(|after| Refused::for_now(StatusCode::TOO_MANY_REQUESTS, too_often, after))
+}
+
+/// The snapshot with what is the caller's, where users' jobs are private.
 async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refused> {
     let nothing = || {
         Refused(
@@ -150,25 +198,36 @@ async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refus
             Refusal::because("users' jobs are not private, or nothing is published yet: read the snapshot's file"),
         )
     };
-    let snapshot = answering.snapshot.lock().clone().ok_or_else(nothing)?;
-    let taking = answering.callers.take_snapshot(answering.counted_as(user)).ok_or_else(|| {
-        Refused::for_now(
-            StatusCode::TOO_MANY_REQUESTS,
-            "a user takes one snapshot at a time, and few users at once",
-            Duration::from_secs(1),
-        )
-    })?;
-    let made = tokio::task::spawn_blocking(move || (for_reader(&snapshot, Some(user)), taking));
-    let (bytes, taking) = made.await.map_err(|_| nothing())?;
+    let published = answering.published.lock().clone().filter(|published| published.hides_jobs()).ok_or_else(nothing)?;
+    let place = large_answer(answering, user)?;
+    let bytes = made(move || Ok(published.bytes_of(user))).await?;
+    Ok(large(bytes, "application/octet-stream", place))
+}
+
+/// A place for an answer that is large.
+fn large_answer(answering: &Answering, user: UserId) -> Result<LargeAnswer, Refused> {
+    let too_many = "a user takes one snapshot or queue at a time, and few users at once";
+    let place = answering.callers.take_large_answer(answering.counted_as(user));
+    place.ok_or_else(|| Refused::for_now(StatusCode::TOO_MANY_REQUESTS, too_many, Duration::from_secs(1)))
+}
+
+/// A response that gives the caller's places back once all of it is sent, or nobody takes it any
+/// more.
+fn large(bytes: Vec<u8>, content_type: &'static str, places: impl Send + 'static) -> Response {
+    let length = bytes.len();
     let body = Full::new(Bytes::from(bytes)).map_frame(move |frame| {
-        let _held_until_sent = &taking;
+        let _held_until_sent = &places;
         frame
     });
-    Ok((StatusCode::OK, [(CONTENT_TYPE, "application/octet-stream")], Body::new(body)).into_response())
+    // The body that holds the places does not say its length.
+    let headers = [(CONTENT_TYPE, HeaderValue::from_static(content_type)), (CONTENT_LENGTH, HeaderValue::from(length))];
+    (StatusCode::OK, headers, Body::new(body)).into_response()
 }
 
 #[cfg(test)]
 mod tests {
+    use nix::unistd::geteuid;
+
     use super::super::tests::firm_slots::slot;
     use super::*;
 

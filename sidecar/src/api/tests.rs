@@ -1,6 +1,7 @@
 //! The API over its socket.
 
 pub(super) mod firm_slots;
+pub(super) mod from_snapshot;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -206,12 +207,12 @@ fn a_user_whose_jobs_are_private_is_given_the_snapshot_with_them() {
     let get: &[u8] = b"GET /v1/snapshot HTTP/1.1\r\nhost: x\r\n\r\n";
     assert!(served.sent(get).starts_with("HTTP/1.1 404"));
     let snapshot = MadeUpSite::new(SITE_NOW).partition(batch(enforcing())).learnt(&large_model(SITE_NOW, 2_000)).bytes();
-    served.api.set_snapshot(Some(snapshot));
+    served.api.set_snapshot(snapshot.clone(), true);
     let answer = served.sent(get);
     assert!(answer.starts_with("HTTP/1.1 200") && answer.len() > 1 << 18, "{}", answer.len());
-    served.api.set_snapshot(Some(vec![1, 2, 3]));
+    served.api.set_snapshot(vec![1, 2, 3], true);
     assert!(served.sent(get).starts_with("HTTP/1.1 200"), "bytes that are no snapshot are left");
-    served.api.set_snapshot(None);
+    served.api.set_snapshot(snapshot, false);
     assert!(served.sent(get).starts_with("HTTP/1.1 404"));
 }
 

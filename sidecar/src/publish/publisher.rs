@@ -244,7 +244,7 @@ impl Publisher {
             let accounting = Arc::clone(&origin.limits);
             let standing = |question| Standing::new(origin.generation, question, accounting, policies, origin.maximum_age);
             api.set_standing(question.map(Arc::clone).map(standing));
-            api.set_snapshot(directory.privacy().hides_jobs().then(|| bytes.clone()));
+            api.set_snapshot(bytes.clone(), directory.privacy().hides_jobs());
         }
         let writing = started.elapsed();
         Ok((Published { generation: origin.generation, published_at: now, length, has_plan, fitting, writing }, bytes))

@@ -1,5 +1,6 @@
 //! The admitted jobs in the queue, and when they are expected to be done.
 
+use forecast_report::note_on_age;
 use std::collections::BTreeMap;
 
 use command_parts::output::duration;
@@ -12,7 +13,7 @@ use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
 use crate::expected;
-use crate::installation::{Installation, note_on_age};
+use crate::installation::Installation;
 use crate::user;
 
 /// A job of the queue that was admitted with a deadline.

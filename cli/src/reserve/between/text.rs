@@ -4,11 +4,12 @@ use command_parts::output::{BAD, GOOD, Lines, moment, moment_and_distance, node_
 use job_types::time::UnixTime;
 
 use super::Report;
+use crate::described::line_of;
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
-    lines.line("job", report.job.text());
+    lines.line("job", line_of(&report.job));
     let (earliest, latest) = (UnixTime(report.window.earliest), UnixTime(report.window.latest));
     lines.line("window", format!("{} to {}", moment(earliest), moment(latest)));
     for note in &report.notes {

@@ -4,13 +4,14 @@ use command_parts::output::{BAD, GOOD, Lines, moment, moment_and_distance, node_
 use job_types::time::{Seconds, UnixTime};
 
 use super::{ClusterReport, Report};
+use crate::described::line_of;
 use crate::reserve::text::probability;
 
 /// The report for people.
 pub(super) fn text(report: &Report) -> String {
     let mut lines = Lines::default();
     if let Some(job) = report.clusters.iter().find_map(|cluster| cluster.job.as_ref()) {
-        lines.line("job", job.text());
+        lines.line("job", line_of(job));
     }
     lines.line(
         "nodes wanted",

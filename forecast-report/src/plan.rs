@@ -2,41 +2,45 @@
 
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::DecisionInputs;
-use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
+
+use crate::situation::Situation;
 
 /// When the job would start if it were submitted now.
 #[derive(Debug, Serialize)]
-pub(super) struct PlanReport {
+pub struct PlanReport {
     /// When the queue was planned, in Unix seconds.
-    pub(super) plan_at: i64,
+    pub plan_at: i64,
     /// Whether all jobs that wait were placed.
-    pub(super) is_complete: bool,
+    pub is_complete: bool,
     /// `None` where there is never room for such a job, or the partition starts none.
     #[serde(flatten)]
-    pub(super) start: Option<StartReport>,
+    pub start: Option<PlannedStart>,
 }
 
 /// The expected start and its bounds.
 #[derive(Debug, Serialize)]
-pub(super) struct StartReport {
-    pub(super) expected_start: i64,
-    pub(super) earliest_start: i64,
-    pub(super) latest_start: i64,
+pub struct PlannedStart {
+    /// In Unix seconds, as the next two.
+    pub expected_start: i64,
+    /// If jobs end early.
+    pub earliest_start: i64,
+    /// If jobs run until their time limits.
+    pub latest_start: i64,
     /// Seconds from now, or from when the job may begin.
-    pub(super) expected_wait_s: i64,
+    pub expected_wait_s: i64,
 }
 
 impl PlanReport {
     /// Reports on the job as it is written; `None` without a plan.
-    pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
+    pub fn of(situation: &Situation<'_>) -> Option<Self> {
         let DecisionInputs { submission, partition, forecasts: snapshot, now, .. } = situation;
         let plan = snapshot.plan()?;
         let begin = submission.begin.map_or(*now, |begin| begin.max(*now));
         let start = snapshot.expected_start(partition.index, submission.size(partition), submission.limit_in(partition)).map(|start| {
             let not_before = |at: UnixTime| at.max(begin).0;
             let expected = start.expected.max(begin);
-            StartReport {
+            PlannedStart {
                 expected_start: expected.0,
                 earliest_start: not_before(start.lower),
                 latest_start: not_before(start.upper),

@@ -1,5 +1,7 @@
 //! What the submit filter would do with the job.
 
+use std::path::Path;
+
 use job_types::options::Mode;
 use job_types::record::Record;
 use job_types::size::Size;
@@ -7,31 +9,33 @@ use job_types::time::Seconds;
 use predictor_core::decisions::{
     Arrival, Changes, Decision, DecisionInputs, FilterState, Gate, NoState, Timeliness, Why, decide, gate, mode_of,
 };
-use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
-use crate::installation::{Installation, ahead};
+use crate::age::ahead;
+use crate::situation::Situation;
 
 /// Why a job is left that asks for nothing.
 const NOTHING_ASKED: &str = "it asks for nothing, and no policy here applies to all jobs";
 
 /// What the filter would do.
 #[derive(Debug, Serialize)]
-pub(crate) struct FilterReport {
-    pub(crate) outcome: SubmissionOutcome,
+pub struct FilterReport {
+    /// What is done.
+    pub outcome: SubmissionOutcome,
     /// Why, where the job is left.
-    pub(crate) why: Option<String>,
-    pub(crate) mode: Mode,
+    pub why: Option<String>,
+    /// How far the filter may go with this job.
+    pub mode: Mode,
     /// What the user would be told.
-    pub(crate) line: Option<String>,
+    pub line: Option<String>,
     /// What the decision says in full, where the mode keeps it from being told or done.
-    pub(crate) line_if_enforced: Option<String>,
+    pub line_if_enforced: Option<String>,
     /// What would be written into the job.
-    pub(crate) changes: ChangesReport,
+    pub changes: ChangesReport,
     /// What would be written in the mode `enforce`.
-    pub(crate) proposed: ChangesReport,
+    pub proposed: ChangesReport,
     /// What the job would carry in its `admin_comment`.
-    pub(crate) record: Option<Record>,
+    pub record: Option<Record>,
     #[serde(skip)]
     decision: Option<Decision>,
 }
@@ -39,7 +43,7 @@ pub(crate) struct FilterReport {
 /// What the filter does with a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum SubmissionOutcome {
+pub enum SubmissionOutcome {
     /// The job is left alone without a decision.
     Left,
     /// The decision is recorded, and nothing else is done.
@@ -56,12 +60,18 @@ pub(crate) enum SubmissionOutcome {
 
 /// What is written into a job; absent is unchanged.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct ChangesReport {
+pub struct ChangesReport {
+    /// The number of nodes.
     nodes: Option<u32>,
+    /// CPUs on all of them.
     cpus: Option<u32>,
+    /// The number of tasks.
     tasks: Option<u32>,
-    pub(crate) limit_s: Option<i64>,
-    pub(crate) begin: Option<i64>,
+    /// The time limit, in seconds.
+    pub limit_s: Option<i64>,
+    /// When the job becomes eligible, in Unix seconds.
+    pub begin: Option<i64>,
+    /// Until when the batch step waits on its nodes, in Unix seconds.
     hold_until: Option<i64>,
     /// Whether Slurm's own deadline is taken out, because the job is admitted with it.
     clears_deadline: bool,
@@ -83,11 +93,11 @@ impl From<Changes> for ChangesReport {
 
 impl FilterReport {
     /// What the filter would do now. Jobs that were submitted since the snapshot are not known
-    /// here, as they are to the filter.
-    pub(crate) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, installation: &Installation) -> Self {
+    /// here, as they are to the filter. `off` is the file that switches the filter off, where
+    /// there is one.
+    pub fn of(situation: &Situation<'_>, off: Option<&Path>) -> Self {
         let DecisionInputs { submission, policy, forecasts: snapshot, now, .. } = situation;
         let mode = mode_of(&submission.asked, policy);
-        let off = installation.kill_switch();
         let standing = FilterState { is_off: off.is_some(), is_transparent: snapshot.has_transparent_policy() };
         let arrival = Arrival { configured: Some(*policy), ..Arrival::from(*submission) };
         let verdict = gate(&arrival, Some(standing), || match snapshot.timeliness(*now) {
@@ -101,7 +111,7 @@ impl FilterReport {
             Gate::Refuse(why, _) | Gate::NotAdmitted(why, _) => (SubmissionOutcome::Refused, why),
         };
         let why = match why {
-            Why::KillSwitch => format!("switched off by {}", off.unwrap_or_default().display()),
+            Why::KillSwitch => format!("switched off by {}", off.unwrap_or(Path::new("")).display()),
             Why::NoState(NoState::Ahead) => ahead(snapshot, *now),
             Why::NoState(NoState::TooOld) => "the snapshot is too old to rely on".to_owned(),
             Why::NoState(other) => other.to_string(),
@@ -113,7 +123,7 @@ impl FilterReport {
         Self::left(outcome, why, mode)
     }
 
-    fn decided(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, mode: Mode) -> Self {
+    fn decided(situation: &Situation<'_>, mode: Mode) -> Self {
         let DecisionInputs { submission, policy, forecasts: snapshot, now, .. } = situation;
         let decision = decide(situation);
         if decision.is_about_nothing(submission, policy) {
@@ -157,12 +167,12 @@ impl FilterReport {
     }
 
     /// Whether the job would be refused.
-    pub(crate) fn is_refused(&self) -> bool {
+    pub fn is_refused(&self) -> bool {
         self.outcome == SubmissionOutcome::Refused
     }
 
     /// Size and time limit as decided.
-    pub(crate) fn decided_size(&self) -> Option<(Size, Option<Seconds>)> {
+    pub fn decided_size(&self) -> Option<(Size, Option<Seconds>)> {
         let decided = self.decision.as_ref()?.decided.as_ref()?;
         Some((decided.size, decided.limit))
     }

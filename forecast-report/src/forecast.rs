@@ -9,10 +9,10 @@ use job_types::size::Unit;
 use job_types::time::{Seconds, UnixTime};
 use predictor_core::decisions::{DecisionInputs, Submission, decide};
 use predictor_core::forecasts::forecast::{Moment, RunTimeForecaster, RunTimeQuestion, RunTimeRange, WaitClass, WaitForecaster, median};
-use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
 
-use crate::described::{JobReport, shape_of};
+use crate::job::JobReport;
+use crate::situation::{Situation, shape_of};
 
 /// The probabilities for which bounds on the wait are shown, as keys.
 const BOUND_PROBABILITIES: [&str; 5] = ["0.25", "0.5", "0.75", "0.9", "0.95"];
@@ -22,53 +22,61 @@ const START_DURATIONS_S: [i64; 9] = [60, 600, 1_800, 3_600, 10_800, 21_600, 43_2
 
 /// The forecast of the wait.
 #[derive(Debug, Serialize)]
-pub(super) struct WaitReport {
-    pub(super) source: &'static str,
+pub struct WaitReport {
+    /// The method that forecast it, by name.
+    pub source: &'static str,
     /// The class whose past it rests on, where it does on one.
-    pub(super) class: Option<ClassReport>,
-    pub(super) jobs: u32,
+    pub class: Option<ClassReport>,
+    /// How many past jobs it rests on.
+    pub jobs: u32,
     /// CPUs of the running and eligible jobs, this one included, over the partition's CPUs.
-    pub(super) pressure: Option<f64>,
+    pub pressure: Option<f64>,
     /// Confidence of the bounds of a class; those of the default are corrected so as to hold as
     /// often as they say.
-    pub(super) confidence: Option<f64>,
-    pub(super) median_s: i64,
-    pub(super) bounds_s: BTreeMap<&'static str, Option<i64>>,
-    pub(super) starts_within: Vec<StartReport>,
+    pub confidence: Option<f64>,
+    /// The point forecast, in seconds from when the job may begin.
+    pub median_s: i64,
+    /// The wait in seconds that is not exceeded with a probability; `None` where it is not known.
+    pub bounds_s: BTreeMap<&'static str, Option<i64>>,
+    /// The probability of starting within some durations.
+    pub starts_within: Vec<StartsWithin>,
     /// Probability and the bound that holds with it, for each percentile that has one; for the
     /// picture.
     #[serde(skip)]
-    pub(super) percentiles_s: Vec<(f64, i64)>,
+    pub percentiles_s: Vec<(f64, i64)>,
 }
 
 /// Which past jobs a forecast rests on; absent is "all".
 #[derive(Debug, Serialize)]
-pub(super) struct ClassReport {
-    pub(super) partition: String,
+pub struct ClassReport {
+    /// The partition of the jobs.
+    pub partition: String,
     /// Fewest and most CPUs; no most in the last class.
-    pub(super) cpus: Option<(u32, Option<u32>)>,
+    pub cpus: Option<(u32, Option<u32>)>,
     /// Shortest and longest time limit in seconds; no longest in the last class.
-    pub(super) limits_s: Option<(i64, Option<i64>)>,
+    pub limits_s: Option<(i64, Option<i64>)>,
 }
 
 /// The probability of starting within a duration.
 #[derive(Debug, Serialize)]
-pub(super) struct StartReport {
-    pub(super) duration_s: i64,
-    pub(super) probability: f64,
+pub struct StartsWithin {
+    /// The duration, in seconds.
+    pub duration_s: i64,
+    /// Its probability.
+    pub probability: f64,
 }
 
 impl WaitReport {
     /// The forecast for the job as it is written; `None` where nothing is known of waits in its
     /// partition.
-    pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Option<Self> {
+    pub fn of(situation: &Situation<'_>) -> Option<Self> {
         let DecisionInputs { submission, partition, forecasts: snapshot, now, claimed, .. } = situation;
         let shape = shape_of(situation, submission.size(partition), submission.limit_in(partition));
         let moment = Moment { now: *now, at: *now, claimed: *claimed }.at(submission.begin.unwrap_or(*now));
         let wait = snapshot.wait(&shape, Some(&moment))?;
         let pressure = snapshot.pressure(partition, shape.size.cpus, &moment);
         let bound = |key: &&'static str| (*key, key.parse().ok().and_then(|probability| wait.bound(probability)).map(|bound| bound.0));
-        let start = |duration_s: i64| StartReport { duration_s, probability: wait.probability_within(Seconds(duration_s)) };
+        let start = |duration_s: i64| StartsWithin { duration_s, probability: wait.probability_within(Seconds(duration_s)) };
         Some(Self {
             source: wait.source.name(),
             class: wait.class.map(|class| ClassReport::of(partition.name, class)),
@@ -101,26 +109,32 @@ impl ClassReport {
 
 /// The forecast of the run time.
 #[derive(Debug, Serialize)]
-pub(super) struct RunTimeReport {
+pub struct RunTimeReport {
     /// Past jobs of the user at this size; 0 where jobs of the user of other sizes, other users'
     /// jobs, or the time limit stand in for them.
-    pub(super) jobs: u32,
-    pub(super) unit: Unit,
-    pub(super) point_s: Option<i64>,
-    pub(super) ranges: Vec<RangeReport>,
+    pub jobs: u32,
+    /// The unit in which sizes are counted.
+    pub unit: Unit,
+    /// The median in seconds, or the time limit; `None` where neither is known.
+    pub point_s: Option<i64>,
+    /// The ranges; none where the time limit is taken.
+    pub ranges: Vec<RangeReport>,
 }
 
 /// A range of run times and its probability.
 #[derive(Debug, Serialize)]
-pub(super) struct RangeReport {
-    pub(super) lower_s: i64,
-    pub(super) upper_s: i64,
-    pub(super) probability: f64,
+pub struct RangeReport {
+    /// The shortest, in seconds.
+    pub lower_s: i64,
+    /// The longest, in seconds.
+    pub upper_s: i64,
+    /// Its probability.
+    pub probability: f64,
 }
 
 impl RunTimeReport {
     /// The forecast for the job as it is written.
-    pub(super) fn of(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>) -> Self {
+    pub fn of(situation: &Situation<'_>) -> Self {
         let DecisionInputs { submission, partition, forecasts: snapshot, .. } = situation;
         let (unit, count) = JobReport::counts_in(situation);
         let limit = submission.limit_in(partition);
@@ -142,16 +156,19 @@ impl RunTimeReport {
 
 /// The probability of being done by a time.
 #[derive(Debug, Serialize)]
-pub(super) struct DoneReport {
-    pub(super) by: i64,
-    pub(super) probability: f64,
-    pub(super) is_deadline: bool,
+pub struct DoneReport {
+    /// The time, in Unix seconds.
+    pub by: i64,
+    /// The probability.
+    pub probability: f64,
+    /// Whether it is the job's deadline.
+    pub is_deadline: bool,
 }
 
 impl DoneReport {
     /// Returns the reports for the deadline and the other requested times; none if nothing is known
     /// of waits.
-    pub(super) fn all(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, by: &[UnixTime]) -> Vec<Self> {
+    pub fn all(situation: &Situation<'_>, by: &[UnixTime]) -> Vec<Self> {
         let deadline = situation.submission.deadline;
         let times = deadline.into_iter().map(|deadline| (deadline, true)).chain(by.iter().map(|time| (*time, false)));
         times.filter_map(|(by, is_deadline)| Some(Self { by: by.0, probability: done_by(situation, by)?, is_deadline })).collect()
@@ -160,7 +177,7 @@ impl DoneReport {
 
 /// The probability of being done by a time, as the decisions forecast it for a deadline, of the job
 /// as it is written.
-fn done_by(situation: &DecisionInputs<'_, Snapshot<Vec<u8>>>, by: UnixTime) -> Option<f64> {
+fn done_by(situation: &Situation<'_>, by: UnixTime) -> Option<f64> {
     let submission = Submission { deadline: Some(by), asked: UserOptions::default(), ..situation.submission.clone() };
     let policy = Policy { mold: When::Never, defer: When::Never, ..situation.policy };
     let as_written = decide(&DecisionInputs { submission: &submission, policy, ..*situation }).as_written?;
