@@ -7,10 +7,6 @@ use std::time::{Duration, Instant};
 use job_types::number::UserId;
 use parking_lot::Mutex;
 
-/// How many connections are open at once, of all callers together.
-pub(super) const MOST_CONNECTIONS: usize = 64;
-/// How many of them may be one user's, so that idle ones of one user delay nobody else.
-pub(super) const MOST_CONNECTIONS_OF_A_USER: usize = 8;
 /// How many probes of one user are answered within [`PROBES_WITHIN`].
 pub(super) const MOST_PROBES: usize = 10;
 /// The time that [`MOST_PROBES`] is about.
@@ -26,16 +22,11 @@ pub(super) struct Callers(Arc<Mutex<HashMap<UserId, Caller>>>);
 /// What one caller has under way.
 #[derive(Debug, Default)]
 struct Caller {
-    connections: usize,
     is_probing: bool,
     takes_snapshot: bool,
     /// When probes were begun, in order, at most [`MOST_PROBES`].
     probes: VecDeque<Instant>,
 }
-
-/// A connection of a caller. Another gets its place once it is dropped.
-#[derive(Debug)]
-pub(super) struct Connection(UserId, Callers);
 
 /// A probe of a caller, who may begin another one once it is dropped.
 #[derive(Debug)]
@@ -46,20 +37,6 @@ pub(super) struct Probing(UserId, Callers);
 pub(super) struct TakingSnapshot(UserId, Callers);
 
 impl Callers {
-    /// A place for a connection of a user; `None` where there is none.
-    pub(super) fn connect(&self, user: UserId) -> Option<Connection> {
-        let mut callers = self.0.lock();
-        if callers.values().map(|caller| caller.connections).sum::<usize>() >= MOST_CONNECTIONS {
-            return None;
-        }
-        let caller = callers.entry(user).or_default();
-        if caller.connections >= MOST_CONNECTIONS_OF_A_USER {
-            return None;
-        }
-        caller.connections += 1;
-        Some(Connection(user, self.clone()))
-    }
-
     /// Lets a user take the snapshot; `None` while it is on its way already, or to too many others.
     pub(super) fn take_snapshot(&self, user: UserId) -> Option<TakingSnapshot> {
         let mut callers = self.0.lock();
@@ -82,7 +59,7 @@ impl Callers {
                 caller.probes.pop_front();
             }
         }
-        callers.retain(|_, caller| caller.connections > 0 || caller.is_probing || caller.takes_snapshot || !caller.probes.is_empty());
+        callers.retain(|_, caller| caller.is_probing || caller.takes_snapshot || !caller.probes.is_empty());
         let caller = callers.entry(user).or_default();
         if caller.is_probing {
             return Err(Duration::from_secs(1));
@@ -95,14 +72,6 @@ impl Callers {
         caller.is_probing = true;
         caller.probes.push_back(now);
         Ok(Probing(user, self.clone()))
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        if let Some(caller) = self.1.0.lock().get_mut(&self.0) {
-            caller.connections = caller.connections.saturating_sub(1);
-        }
     }
 }
 
@@ -125,18 +94,6 @@ impl Drop for Probing {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn idle_connections_of_one_user_take_no_place_of_others() {
-        let callers = Callers::default();
-        let idle: Vec<_> = (0..2 * MOST_CONNECTIONS_OF_A_USER).filter_map(|_| callers.connect(UserId(1))).collect();
-        assert_eq!(idle.len(), MOST_CONNECTIONS_OF_A_USER);
-        assert!(callers.connect(UserId(2)).is_some());
-        drop(idle);
-        assert!(callers.connect(UserId(1)).is_some());
-        let many: Vec<_> = (10..200).filter_map(|user| callers.connect(UserId(user))).collect();
-        assert_eq!(many.len(), MOST_CONNECTIONS);
-    }
 
     #[test]
     fn a_user_has_one_probe_at_a_time_and_ten_a_minute() {

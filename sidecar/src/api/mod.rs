@@ -1,9 +1,10 @@
-//! The API: HTTP/1.1 with JSON on a socket in the state directory, for whoever is on this host.
+//! The API: HTTP/1.1 with JSON on a socket in the state directory, for whoever is on this host, and
+//! where the site wants it by TCP for other hosts ([`network`]).
 //!
-//! The kernel says who asks. Everybody may connect, so what one caller takes is bounded in each
-//! direction: how many connections, how large a request and how long it may take to arrive, how
-//! often and how much is planned ([`callers`]). One thread serves all connections, and another one,
-//! of the lowest priority, answers probes ([`probing`]). Neither is waited for by the main thread,
+//! The kernel says who asks, or else munge ([`credentials`]). Everybody may connect, so what one caller takes is bounded in each
+//! direction: how many connections ([`places`]), how large a request and how long it may take to
+//! arrive, how often and how much is planned ([`callers`]). One thread serves all connections of the
+//! socket, one those of other hosts, and another one, of the lowest priority, answers probes ([`probing`]). Neither is waited for by the main thread,
 //! which leaves them what there is to answer from: [`Api::set_standing`], [`Api::set_snapshot`],
 //! [`FirmRoom::list`].
 //!
@@ -16,9 +17,12 @@
 mod active;
 mod applicant;
 mod callers;
+mod credentials;
 mod desk;
 mod firm_room;
 mod listener;
+mod network;
+mod places;
 mod probing;
 mod refused;
 mod routes;
@@ -30,15 +34,17 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
-use daemon_api::FirmSlot;
 use parking_lot::Mutex;
 use predictor_core::snapshot::Snapshot;
+use slurm_conf::configuration::HostPort;
+use slurm_sys::munge::Munge;
 
 use callers::Callers;
+use credentials::Credentials;
 pub(crate) use desk::Asked;
 use desk::Desk;
 pub(crate) use firm_room::FirmRoom;
@@ -50,14 +56,15 @@ pub(crate) use standing::Standing;
 /// What is put in place by the main thread, and taken by whoever answers.
 type Latest<T> = Arc<Mutex<Option<Arc<T>>>>;
 
+/// How many threads of the socket may do what takes long, as leaving out of a snapshot what is
+/// others'.
+const MOST_BLOCKING_THREADS: usize = 2;
+
 /// What is answered from.
 #[derive(Debug)]
 pub(crate) struct Api {
-    standing: Latest<Standing>,
-    snapshot: Latest<Snapshot<Vec<u8>>>,
-    firm_slots: Latest<Vec<FirmSlot>>,
+    answering: Answering,
     asked: Receiver<Asked>,
-    prober: Prober,
 }
 
 impl Api {
@@ -70,43 +77,50 @@ impl Api {
         let listener = UnixListener::bind(path)?;
         fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
         listener.set_nonblocking(true)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().max_blocking_threads(2).build()?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().max_blocking_threads(MOST_BLOCKING_THREADS).build()?;
         let listener = {
             let _context = runtime.enter();
             tokio::net::UnixListener::from_std(listener)?
         };
-        let (standing, snapshot, firm_slots) = (Latest::default(), Latest::default(), Latest::default());
+        let (standing, firm_slots) = (Latest::default(), Latest::default());
         let (desk, asked) = Desk::new();
         let prober = Prober::start(Arc::clone(&standing), Arc::clone(&firm_slots))?;
-        let answering = Answering {
-            snapshot: Arc::clone(&snapshot),
-            standing: Arc::clone(&standing),
-            prober: prober.clone(),
-            firm_slots: Arc::clone(&firm_slots),
-            desk,
-            callers: Callers::default(),
-        };
-        let body = move || runtime.block_on(listener::serve(listener, answering));
+        let answering =
+            Answering { snapshot: Latest::default(), snapshot_file: None, standing, prober, firm_slots, desk, callers: Callers::default() };
+        let served = answering.clone();
+        let body = move || runtime.block_on(listener::serve(listener, served));
         std::thread::Builder::new().name("api".to_owned()).spawn(body)?;
-        Ok(Self { standing, snapshot, firm_slots, asked, prober })
+        Ok(Self { answering, asked })
+    }
+
+    /// Answers other hosts as well, which do not see the file of the snapshot, at an address where
+    /// they say by this munged who asks.
+    ///
+    /// # Errors
+    /// Where the thread can't be made.
+    pub(crate) fn serve_other_hosts(&self, address: HostPort, munge: Munge, cluster: &str, snapshot_file: PathBuf) -> io::Result<()> {
+        let answering = Answering { snapshot_file: Some(snapshot_file), ..self.answering.clone() };
+        network::start(address, answering, Credentials::new(munge, cluster))
     }
 
     /// What the room takes that makes firm slots, and leaves here.
     pub(crate) fn firm_room(&self) -> FirmRoom {
-        FirmRoom { prober: self.prober.clone(), asked: self.asked.clone(), firm_slots: Arc::clone(&self.firm_slots) }
+        let Answering { prober, firm_slots, .. } = &self.answering;
+        FirmRoom { prober: prober.clone(), asked: self.asked.clone(), firm_slots: Arc::clone(firm_slots) }
     }
 
     /// Probes are answered from this plan from now on; without one they are refused for now.
     pub(crate) fn set_standing(&self, standing: Option<Standing>) {
-        *self.standing.lock() = standing.map(Arc::new);
+        *self.answering.standing.lock() = standing.map(Arc::new);
     }
 
     /// Users are given what is theirs of this snapshot from now on; without one they have its file.
     /// Bytes that are no snapshot are left.
     pub(crate) fn set_snapshot(&self, bytes: Option<Vec<u8>>) {
         match bytes.map(Snapshot::open) {
-            None => *self.snapshot.lock() = None,
-            Some(Ok(snapshot)) => *self.snapshot.lock() = Some(Arc::new(snapshot)),
+            None => *self.answering.snapshot.lock() = None,
+            Some(Ok(snapshot)) => *self.answering.snapshot.lock() = Some(Arc::new(snapshot)),
             Some(Err(_)) => {}
         }
     }

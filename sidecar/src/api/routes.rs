@@ -1,6 +1,9 @@
 //! Who is asked at which path, and how answers look.
 
 use std::error::Error;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::Router;
@@ -18,6 +21,7 @@ use job_types::number::UserId;
 use nix::unistd::geteuid;
 use predictor_core::snapshot::Snapshot;
 use serde::Serialize;
+use slurm_conf::trusted::open_owned;
 use snapshot_writer::for_reader;
 use tokio::time::{Instant, timeout_at};
 
@@ -31,6 +35,8 @@ use super::{Latest, Standing};
 #[derive(Debug, Clone)]
 pub(super) struct Answering {
     pub(super) snapshot: Latest<Snapshot<Vec<u8>>>,
+    /// The file of the snapshot, for callers who don't see it; `None` where all do.
+    pub(super) snapshot_file: Option<PathBuf>,
     pub(super) standing: Latest<Standing>,
     pub(super) firm_slots: Latest<Vec<FirmSlot>>,
     pub(super) prober: Prober,
@@ -84,7 +90,7 @@ async fn not_known(uri: Uri) -> Response {
 }
 
 /// Reads the body of a request.
-async fn read(request: Request, arrived_by: Instant) -> Result<Vec<u8>, Refused> {
+pub(super) async fn read(request: Request, arrived_by: Instant) -> Result<Vec<u8>, Refused> {
     let too_large =
         || Refused(StatusCode::PAYLOAD_TOO_LARGE, Refusal::because(format!("a request has at most {MOST_REQUEST_BYTES} bytes")));
     let told = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -150,7 +156,10 @@ async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refus
             Refusal::because("users' jobs are not private, or nothing is published yet: read the snapshot's file"),
         )
     };
-    let snapshot = answering.snapshot.lock().clone().ok_or_else(nothing)?;
+    let (snapshot, file) = (answering.snapshot.lock().clone(), answering.snapshot_file.clone());
+    if snapshot.is_none() && file.is_none() {
+        return Err(nothing());
+    }
     let taking = answering.callers.take_snapshot(answering.counted_as(user)).ok_or_else(|| {
         Refused::for_now(
             StatusCode::TOO_MANY_REQUESTS,
@@ -158,13 +167,28 @@ async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refus
             Duration::from_secs(1),
         )
     })?;
-    let made = tokio::task::spawn_blocking(move || (for_reader(&snapshot, Some(user)), taking));
+    let made = tokio::task::spawn_blocking(move || {
+        let bytes = match snapshot {
+            Some(snapshot) => Some(for_reader(&snapshot, Some(user))),
+            None => file.as_deref().and_then(readable_by_all),
+        };
+        (bytes, taking)
+    });
     let (bytes, taking) = made.await.map_err(|_| nothing())?;
+    let bytes = bytes.ok_or_else(nothing)?;
     let body = Full::new(Bytes::from(bytes)).map_frame(move |frame| {
         let _held_until_sent = &taking;
         frame
     });
     Ok((StatusCode::OK, [(CONTENT_TYPE, "application/octet-stream")], Body::new(body)).into_response())
+}
+
+/// What is in the file of a snapshot that everybody may read.
+fn readable_by_all(path: &Path) -> Option<Vec<u8>> {
+    let (mut file, metadata) = open_owned(path).ok().filter(|(_, metadata)| metadata.permissions().mode() & 0o004 != 0)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
+    file.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 #[cfg(test)]
