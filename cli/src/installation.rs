@@ -16,13 +16,14 @@ use predictor_core::decisions::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use simulator::guard::state::Act;
 use site_rules::data::{self, DataFile};
+use slurm_conf::configuration::ApiSettings;
 use slurm_conf::state_directory::{
     API, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
 };
 use slurm_conf::trusted::{is_damage, open_owned, read_owned};
 use slurm_conf::{Configuration, ConfigurationError};
 
-use crate::api;
+use crate::api::{self, Reach};
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
 
 /// More than any snapshot has, in bytes.
@@ -50,6 +51,8 @@ pub(crate) struct Installation {
     pub(crate) configuration_written_at: Option<UnixTime>,
     /// The state directories of other clusters that it names.
     pub(crate) clusters: BTreeMap<String, PathBuf>,
+    /// How it lets other hosts ask the daemon.
+    pub(crate) api: ApiSettings,
     /// What it lets the guard do; `None` where it can't be used, or is of another cluster.
     pub(crate) guard_act: Option<Act>,
 }
@@ -83,11 +86,11 @@ impl InstallationArguments {
     /// noted.
     pub(crate) fn find(&self) -> Installation {
         let path = Configuration::path();
-        let (configured, clusters, guard_act, error) = match Configuration::load(&path) {
-            Ok(Configuration { state_directory, clusters, guard, .. }) => (state_directory, clusters, Some(guard.act), None),
+        let (configured, clusters, api, guard_act, error) = match Configuration::load(&path) {
+            Ok(Configuration { state_directory, clusters, api, guard, .. }) => (state_directory, clusters, api, Some(guard.act), None),
             Err(error) => {
                 let configured = directory_before(&error).unwrap_or_else(|| Configuration::default().state_directory);
-                (configured, BTreeMap::new(), None, Some(error))
+                (configured, BTreeMap::new(), ApiSettings::default(), None, Some(error))
             }
         };
         Installation {
@@ -96,6 +99,8 @@ impl InstallationArguments {
             configuration_path: path,
             configuration_error: error,
             clusters,
+            // Another directory may be that of another cluster.
+            api: if self.state_directory.is_some() { ApiSettings::default() } else { api },
             guard_act,
         }
     }
@@ -122,9 +127,14 @@ impl Installation {
         self.directory.join(API)
     }
 
+    /// Where the daemon is asked.
+    pub(crate) fn reach(&self) -> Reach {
+        Reach { socket: self.api_socket(), listen: self.api.listen.clone() }
+    }
+
     /// Returns the installation with another state directory, that of another cluster.
     pub(crate) fn with_directory(self, directory: PathBuf) -> Self {
-        Self { directory, guard_act: None, ..self }
+        Self { directory, api: ApiSettings::default(), guard_act: None, ..self }
     }
 
     /// Returns the path of the kill switch; `None` while it is off.
@@ -166,6 +176,10 @@ impl Installation {
         let bytes = match read(&path) {
             // The site keeps users' jobs private.
             Err(NoSnapshot::Unreadable(_, error)) if is_refused(&error) => self.own_snapshot(error)?,
+            // On other hosts than the daemon's the file is only where somebody copies it to.
+            Err(NoSnapshot::Absent(directory)) if self.api.listen.is_some() => {
+                api::snapshot(&self.reach(), MOST_SNAPSHOT_BYTES).map_err(|why| NoSnapshot::NotSent(directory, Box::new(why)))?
+            }
             outcome => outcome?,
         };
         Snapshot::open(bytes).map_err(|error| NoSnapshot::Damaged(path, error))
@@ -181,7 +195,7 @@ impl Installation {
     /// The snapshot with what is this user's, from the daemon; without anybody's, from the file for
     /// everybody, where the daemon does not answer, as on other hosts.
     fn own_snapshot(&self, denied: io::Error) -> Result<Vec<u8>, NoSnapshot> {
-        match api::snapshot(&self.api_socket(), MOST_SNAPSHOT_BYTES) {
+        match api::snapshot(&self.reach(), MOST_SNAPSHOT_BYTES) {
             Ok(bytes) => Ok(bytes),
             Err(_) => read(&self.directory.join(PUBLIC_SNAPSHOT)).map_err(|_| NoSnapshot::Unreadable(self.snapshot_path(), denied)),
         }

@@ -19,7 +19,7 @@ use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
 use crate::described::given::remarks;
 use crate::described::{JobReport, check_clusters, situation};
-use crate::installation::InstallationArguments;
+use crate::installation::{Installation, InstallationArguments};
 use crate::slot::{self, WindowArguments};
 
 /// Say where in a window nodes can be reserved, and what that does to others.
@@ -96,6 +96,13 @@ struct Report {
     now: UnixTime,
 }
 
+impl Arguments {
+    /// The installation whose daemon is asked.
+    pub(crate) fn asked(&self) -> Installation {
+        self.installation.find()
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
@@ -112,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let submission = job.submission();
     let situation = situation(&snapshot, &submission, now).map_err(Failure::Input)?;
     let request = slot::request(&submission, &situation, window, prefer).map_err(Failure::Input)?;
-    let answer = api::post(&installation.api_socket(), daemon_api::PROBE, &request);
+    let answer = api::post(&installation.reach(), daemon_api::PROBE, &request);
     let mut answer: Answer = answer.map_err(|error| Failure::Input(slot::by_option(error)))?;
     answer.notes.extend(remarks(&job).into_iter().chain(not_read.map(str::to_owned)));
     let report =

@@ -31,7 +31,7 @@ use crate::described::filter::{FilterReport, SubmissionOutcome};
 use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::trajectory::TrajectoryReport;
 use crate::described::{JobReport, check_clusters, effect, notes, situation};
-use crate::installation::InstallationArguments;
+use crate::installation::{Installation, InstallationArguments};
 use crate::slot::WindowArguments;
 
 /// Say what it takes to have nodes at a time, and with which probability.
@@ -202,6 +202,13 @@ struct Report {
     at: UnixTime,
     #[serde(skip)]
     now: UnixTime,
+}
+
+impl Arguments {
+    /// The installation whose daemon is asked; `None` where a forecast is enough, or sbatch asks.
+    pub(crate) fn asked(&self) -> Option<Installation> {
+        (self.window.is_given() && self.sbatch.is_empty()).then(|| self.installation.find())
+    }
 }
 
 /// Runs the command.

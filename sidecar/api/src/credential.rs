@@ -17,7 +17,7 @@ const MOST_CREDENTIAL_BYTES: usize = 4 << 10;
 /// What a credential is made for.
 #[derive(Debug, Clone, Copy)]
 pub struct Signed<'a> {
-    /// `ClusterName` of slurm.conf: several clusters may have one key of munge.
+    /// `ClusterName` of slurm.conf, whose case counts for nothing, as for Slurm: several clusters may have one key of munge.
     pub cluster: &'a str,
     /// The method, in capital letters.
     pub method: &'a str,
@@ -29,12 +29,13 @@ pub struct Signed<'a> {
 
 impl Signed<'_> {
     /// What the credential has to contain: SHA-256, in 64 hexadecimal digits, of the context, the
-    /// cluster, the method, the path and the body, each as a netstring (its length in decimal
+    /// cluster in small letters, the method, the path and the body, each as a netstring (its length in decimal
     /// digits, a colon, its bytes, a comma).
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
-        for part in [CONTEXT.as_bytes(), self.cluster.as_bytes(), self.method.as_bytes(), self.path.as_bytes(), self.body] {
+        let cluster = self.cluster.to_ascii_lowercase();
+        for part in [CONTEXT.as_bytes(), cluster.as_bytes(), self.method.as_bytes(), self.path.as_bytes(), self.body] {
             hash.update(format!("{}:", part.len()));
             hash.update(part);
             hash.update(",");
@@ -77,6 +78,7 @@ mod tests {
     fn no_part_may_be_another_and_none_may_reach_into_the_next() {
         let others = [
             Signed { cluster: "west", ..PROBE },
+            Signed { cluster: "eas", ..PROBE },
             Signed { method: "GET", ..PROBE },
             Signed { path: "/v1/probe?", ..PROBE },
             Signed { body: b"{ }", ..PROBE },
@@ -84,6 +86,7 @@ mod tests {
             Signed { cluster: "", method: "eastPOST", ..PROBE },
             Signed { path: "/v1/probe,2:{},", body: b"", ..PROBE },
         ];
+        assert_eq!(Signed { cluster: "East", ..PROBE }.digest(), PROBE.digest());
         let mut digests: Vec<String> = others.iter().chain([&PROBE]).map(Signed::digest).collect();
         digests.sort_unstable();
         digests.dedup();
