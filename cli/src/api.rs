@@ -111,7 +111,7 @@ fn refused(status: StatusCode, body: &[u8]) -> NotAnswered {
 /// # Errors
 /// [`NotAnswered`].
 pub(crate) fn snapshot(reach: &Reach, most_bytes: usize) -> Result<Vec<u8>, NotAnswered> {
-    let patience = if reach.listen.is_some() { PATIENCE } else { AT_HAND_PATIENCE };
+    let patience = if matches!(reach, Reach::Socket(_)) { AT_HAND_PATIENCE } else { PATIENCE };
     let (status, body) = ask(reach, Method::GET, daemon_api::SNAPSHOT, Vec::new(), (most_bytes, patience))?;
     if status == StatusCode::OK { Ok(body.into()) } else { Err(refused(status, &body)) }
 }

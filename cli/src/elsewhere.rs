@@ -1,7 +1,7 @@
 //! Commands that another host answers: `[api] command` of queuecast.toml runs them there.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -49,6 +49,8 @@ pub(crate) fn prepared(words: &[String], arguments: impl Iterator<Item = OsStrin
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     #[test]

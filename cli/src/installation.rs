@@ -21,7 +21,7 @@ use slurm_conf::state_directory::{
     API, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
 };
 use slurm_conf::trusted::{is_damage, open_owned, read_owned};
-use slurm_conf::{Configuration, ConfigurationError};
+use slurm_conf::{Configuration, ConfigurationError, SlurmSettings};
 
 use crate::api::{self, Reach};
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
@@ -129,7 +129,10 @@ impl Installation {
 
     /// Where the daemon is asked.
     pub(crate) fn reach(&self) -> Reach {
-        Reach { socket: self.api_socket(), listen: self.api.listen.clone() }
+        match self.api.listen.clone() {
+            Some(listen) => Reach::Both(self.api_socket(), listen),
+            None => Reach::Socket(self.api_socket()),
+        }
     }
 
     /// Returns the installation with another state directory, that of another cluster.
@@ -187,7 +190,10 @@ impl Installation {
 
     /// Says so where this user is shown the snapshot without what is other users'.
     pub(crate) fn privacy_note(&self) -> Option<String> {
-        let is_private = open_owned(&self.snapshot_path()).is_err_and(|error| is_refused(&error));
+        let is_private = match open_owned(&self.snapshot_path()) {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.api.listen.is_some() => hides_jobs(),
+            outcome => outcome.is_err_and(|error| is_refused(&error)),
+        };
         is_private
             .then(|| "users' jobs are private on this cluster: nothing is known here of other users' jobs and of their past".to_owned())
     }
@@ -231,6 +237,14 @@ pub(crate) fn note_on_age(snapshot: &Snapshot<Vec<u8>>, now: UnixTime) -> Option
 /// Whether the system does not let this user read a file, which is private.
 fn is_refused(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied && !is_damage(error)
+}
+
+/// Whether slurm.conf of this host says that users do not see each other's jobs, of which the
+/// daemon then leaves out of a snapshot what is others'.
+fn hides_jobs() -> bool {
+    let slurm = SlurmSettings::usual_path().and_then(|path| SlurmSettings::read(&path).ok());
+    let private = slurm.as_ref().and_then(|slurm| slurm.get("PrivateData")).unwrap_or_default();
+    private.split(',').any(|what| ["jobs", "users"].iter().any(|hidden| what.trim().eq_ignore_ascii_case(hidden)))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, NoSnapshot> {

@@ -35,7 +35,8 @@ use crate::slot::{self, WindowArguments};
 /// win over them, or by both. Nothing is submitted and nothing is reserved. Whose jobs would be
 /// delayed is not told to anybody.
 ///
-/// queuecastd answers, on the host where it runs. Exit status: 0 if there is a slot that is to be
+/// queuecastd answers, on the host where it runs, and on others where [api] of queuecast.toml says
+/// how they ask. Exit status: 0 if there is a slot that is to be
 /// had, allowed or not; 1 if there is none; 2 for wrong usage; 3 without a snapshot, or where
 /// queuecastd does not answer.
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use daemon_api::credential::{Signed, authorization};
+use end_to_end::documentation::{Block, Page};
 use end_to_end::{Cluster, Daemon, Options, PATIENCE, QUICK, now, wait_for};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -34,11 +35,11 @@ struct Site {
 }
 
 impl Site {
-    /// Its daemon listens at all addresses.
-    fn up() -> Self {
+    /// Its daemon listens at all addresses. `slurm` is a line of slurm.conf.
+    fn up(slurm: &str) -> Self {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let listen = format!("[api]\nlisten = \"0.0.0.0:{port}\"\n");
-        let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{listen}{POLICY}")));
+        let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{listen}{POLICY}")).option("conf-line", slurm));
         let program = cluster.path("queuecast-for-users");
         fs::copy(end_to_end::built().join("queuecast"), &program).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -116,7 +117,7 @@ fn wanted() -> String {
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_user_of_another_host_is_known_by_munge_and_has_what_is_theirs() {
-    let mut site = Site::up();
+    let mut site = Site::up("PrivateData=jobs");
     let answer = site.report(USER, &PROBE);
     assert!(answer["slots"].as_array().unwrap().len() >= 10, "{answer}");
     let slot = wait_for("a slot", PATIENCE, || {
@@ -134,9 +135,16 @@ fn a_user_of_another_host_is_known_by_munge_and_has_what_is_theirs() {
     let cancelled = |user: &str| site.queuecast(user, &["reservations", "cancel", &id]).status.code();
     assert_eq!([cancelled(OTHER), cancelled(USER)], [Some(1), Some(0)]);
 
-    // What rests on the snapshot alone has it from the daemon as well.
-    let output = site.queuecast(USER, &["predict", "-N1", "-t10"]);
-    assert!(output.status.success(), "{}", said(&output));
+    // What rests on the snapshot alone has it from the daemon as well, without what is others'.
+    let waiting = |user: &str| {
+        let report = site.report(user, &["queue", "--json"]);
+        let jobs: Vec<String> = report["jobs"].as_array().unwrap().iter().map(|job| job["job_id"].to_string()).collect();
+        (jobs, report["notes"].to_string())
+    };
+    let held = site.cluster.submit_for(OTHER, &["-N1", "-t10", "--begin=now+1hour"], "true").job();
+    wait_for("the job in the queue of its user", PATIENCE, || (waiting(OTHER).0 == [held.id.clone()]).then_some(()));
+    let (others, notes) = waiting(USER);
+    assert!(others.is_empty() && notes.contains("users' jobs are private"), "{others:?} {notes}");
     assert_eq!(site.checked("[api] listen")["outcome"], "ok");
 
     drop(site.daemon.take());
@@ -148,7 +156,7 @@ fn a_user_of_another_host_is_known_by_munge_and_has_what_is_theirs() {
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_credential_is_good_for_one_request_once_and_for_a_while() {
-    let site = Site::up();
+    let site = Site::up("");
     let (path, body) = (daemon_api::PROBE, wanted());
     let sent = |path: &str, body: &str, authorization: &str| site.sent("127.0.0.1", path, body, authorization);
     let refused = |(status, answer): (u16, String), why: &str| assert!(status == 401 && answer.contains(why), "{status} {answer}");
@@ -170,6 +178,21 @@ fn a_credential_is_good_for_one_request_once_and_for_a_while() {
     refused(sent(path, &body, &authorization(String::from_utf8_lossy(&output.stdout).trim())), elsewhere);
     refused(sent(path, &body, "Munge MUNGE:AwQFAAC:"), "new credential");
 
+    // As docs/api.md says that other programs do it.
+    let blocks = Page::read("docs/api.md").blocks();
+    let script = blocks.iter().find_map(|block| match block {
+        Block::Other { language, text } if language == "bash" => Some(text),
+        _ => None,
+    });
+    let munge = format!("munge --socket {}", site.cluster.path("run/munge.socket").display());
+    let script = script.unwrap().replace("ctl:9488", &format!("127.0.0.1:{}", site.port)).replace("munge ", &format!("{munge} "));
+    let output = site.cluster.prepare_for(USER, "bash").args(["-c", &script]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("{\"slots\":["), "{script}\n{}", said(&output));
+
+    // The snapshot, which everybody may read on the daemon's host.
+    let output = site.queuecast(USER, &["predict", "-N1", "-t10"]);
+    assert!(output.status.success(), "{}", said(&output));
+
     let late = site.credential(USER, "POST", path, &body, &["--ttl", "1"]);
     std::thread::sleep(Duration::from_secs(3));
     refused(sent(path, &body, &late), "sent late");
@@ -178,7 +201,7 @@ fn a_credential_is_good_for_one_request_once_and_for_a_while() {
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_hostile_host_and_a_munged_that_hangs_keep_no_caller_from_the_socket() {
-    let site = Site::up();
+    let site = Site::up("");
     let on_the_socket = || {
         let program = site.cluster.path("queuecast-for-users");
         let begin = Instant::now();
@@ -217,7 +240,7 @@ fn a_hostile_host_and_a_munged_that_hangs_keep_no_caller_from_the_socket() {
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_command_that_another_host_runs_answers_in_the_place_of_this_one() {
-    let mut site = Site::up();
+    let mut site = Site::up("");
     // As ssh, it hands what it is given to a shell; and it counts how often it is run.
     let (shell, runs) = (site.cluster.path("other-shell"), site.cluster.path("jobs/runs"));
     let script = format!("#!/bin/sh\nshift\necho run >>{}\nunset QUEUECAST_CONF\neval \"$*\"\n", runs.display());

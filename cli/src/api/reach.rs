@@ -20,11 +20,13 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where the daemon is asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Reach {
-    /// The path of its socket, which other hosts don't reach.
-    pub(crate) socket: PathBuf,
-    /// `[api] listen`, where other hosts do.
-    pub(crate) listen: Option<HostPort>,
+pub(crate) enum Reach {
+    /// At its socket alone.
+    Socket(PathBuf),
+    /// At its socket, and where that is not on this host at `[api] listen`.
+    Both(PathBuf, HostPort),
+    /// At `[api] listen`, wherever its socket is.
+    Network(HostPort),
 }
 
 /// A connection to the daemon.
@@ -42,20 +44,14 @@ pub(super) struct Signer {
 }
 
 impl Reach {
-    /// The same without the socket, so that the network is tried where the socket is here as well.
-    pub(crate) fn by_network(self) -> Self {
-        Self { socket: PathBuf::new(), ..self }
-    }
-
-    /// Connects to the socket; where that is not on this host, over the network.
+    /// Connects to the daemon.
     pub(super) async fn connect(&self) -> Result<Connection, NotAnswered> {
-        match UnixStream::connect(&self.socket).await {
-            Ok(stream) => Ok(Connection::Here(stream)),
-            // More callers wait than the system keeps.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(NotAnswered::Busy(Refusal::because("too many ask at once"))),
-            Err(source) => match &self.listen {
-                Some(listen) if is_elsewhere(&source) => there(listen).await,
-                _ => Err(NotAnswered::Away { path: self.socket.clone(), source }),
+        match self {
+            Self::Socket(path) => here(path).await,
+            Self::Network(listen) => there(listen).await,
+            Self::Both(path, listen) => match here(path).await {
+                Err(NotAnswered::Away { source, .. }) if is_elsewhere(&source) => there(listen).await,
+                outcome => outcome,
             },
         }
     }
@@ -70,6 +66,15 @@ pub(crate) fn is_here(socket: &Path) -> bool {
 /// the state directory, or of a daemon that has ended.
 fn is_elsewhere(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
+}
+
+/// Connects to a socket.
+async fn here(path: &Path) -> Result<Connection, NotAnswered> {
+    UnixStream::connect(path).await.map(Connection::Here).map_err(|source| match source.kind() {
+        // More callers wait than the system keeps.
+        ErrorKind::WouldBlock => NotAnswered::Busy(Refusal::because("too many ask at once")),
+        _ => NotAnswered::Away { path: path.to_owned(), source },
+    })
 }
 
 /// Connects over the network.

@@ -10,7 +10,7 @@ use slurm_conf::configuration::HostPort;
 use super::process::{self, Silence};
 use super::report::Checks;
 use super::role::Role;
-use crate::api::{self, NotAnswered};
+use crate::api::{self, NotAnswered, Reach};
 use crate::elsewhere;
 use crate::installation::Installation;
 use crate::reservations::UNKNOWN_FIRM_SLOTS;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) fn check(installation: &Installation, role: Role) -> Checks {
     let mut checks = Checks::of("API for other hosts");
     if let Some(listen) = &installation.api.listen {
-        by_network(&mut checks, installation, listen);
+        by_network(&mut checks, listen);
     }
     if !installation.api.command.is_empty() {
         by_command(&mut checks, &installation.api.command, role);
@@ -30,9 +30,9 @@ pub(super) fn check(installation: &Installation, role: Role) -> Checks {
     checks
 }
 
-fn by_network(checks: &mut Checks, installation: &Installation, listen: &HostPort) {
+fn by_network(checks: &mut Checks, listen: &HostPort) {
     const NAME: &str = "[api] listen";
-    match api::get::<FirmSlots>(&installation.reach().by_network(), RESERVATIONS) {
+    match api::get::<FirmSlots>(&Reach::Network(listen.clone()), RESERVATIONS) {
         Ok(_) => checks.ok(NAME, format!("port {} answers, and takes a credential of this user", listen.port)),
         Err(error @ NotAnswered::Busy(_)) => checks.warning(NAME, error.to_string(), "ask again in a minute"),
         Err(error @ NotAnswered::NoCredential(_)) => {
