@@ -56,6 +56,20 @@ fn a_credential_that_nobody_can_check_is_refused_for_now() {
 }
 
 #[test]
+fn where_nobody_can_listen_the_socket_answers_all_the_same() {
+    let served = served();
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    for host in ["127.0.0.1", "no-such-host.invalid"] {
+        let munge = Munge::new(None).unwrap();
+        let address = HostPort { host: host.to_owned(), port };
+        served.api.serve_other_hosts(address, munge, "east", served.path.with_file_name("snapshot")).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(served.post("/v1/none", b"{}").0, 404);
+}
+
+#[test]
 fn idle_connections_of_a_host_take_no_place_of_the_socket_and_are_let_go() {
     let (served, address) = served_to_others();
     let idle: Vec<TcpStream> = (0..MOST_CONNECTIONS_OF_A_HOST).map(|_| TcpStream::connect(address).unwrap()).collect();
