@@ -4,6 +4,7 @@
 //! reads plugins without loading them, and goes on where slurmctld is down.
 
 mod answer;
+mod api;
 mod configuration;
 mod daemon;
 mod file_system;
@@ -177,6 +178,7 @@ fn examine(arguments: &Arguments, way: &Way) -> Result<Report, Failure> {
         let now = output::now();
         let (checks, snapshot) = state_directory::check(&installation, &slurm, role, now);
         report.take(checks);
+        report.take(api::check(&installation, role));
         if role == Role::Controller {
             report.take(rules::check(&installation, &slurm, now));
             report.take(daemon::check(&installation, snapshot.as_ref(), now));

@@ -16,13 +16,14 @@ use predictor_core::decisions::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use simulator::guard::state::Act;
 use site_rules::data::{self, DataFile};
+use slurm_conf::configuration::ApiSettings;
 use slurm_conf::state_directory::{
     API, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
 };
 use slurm_conf::trusted::{is_damage, open_owned, read_owned};
-use slurm_conf::{Configuration, ConfigurationError};
+use slurm_conf::{Configuration, ConfigurationError, SlurmSettings};
 
-use crate::api;
+use crate::api::{self, Reach};
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
 
 /// More than any snapshot has, in bytes.
@@ -50,6 +51,8 @@ pub(crate) struct Installation {
     pub(crate) configuration_written_at: Option<UnixTime>,
     /// The state directories of other clusters that it names.
     pub(crate) clusters: BTreeMap<String, PathBuf>,
+    /// How it lets other hosts ask the daemon.
+    pub(crate) api: ApiSettings,
     /// What it lets the guard do; `None` where it can't be used, or is of another cluster.
     pub(crate) guard_act: Option<Act>,
 }
@@ -83,11 +86,11 @@ impl InstallationArguments {
     /// noted.
     pub(crate) fn find(&self) -> Installation {
         let path = Configuration::path();
-        let (configured, clusters, guard_act, error) = match Configuration::load(&path) {
-            Ok(Configuration { state_directory, clusters, guard, .. }) => (state_directory, clusters, Some(guard.act), None),
+        let (configured, clusters, api, guard_act, error) = match Configuration::load(&path) {
+            Ok(Configuration { state_directory, clusters, api, guard, .. }) => (state_directory, clusters, api, Some(guard.act), None),
             Err(error) => {
                 let configured = directory_before(&error).unwrap_or_else(|| Configuration::default().state_directory);
-                (configured, BTreeMap::new(), None, Some(error))
+                (configured, BTreeMap::new(), ApiSettings::default(), None, Some(error))
             }
         };
         Installation {
@@ -96,6 +99,8 @@ impl InstallationArguments {
             configuration_path: path,
             configuration_error: error,
             clusters,
+            // Another directory may be that of another cluster.
+            api: if self.state_directory.is_some() { ApiSettings::default() } else { api },
             guard_act,
         }
     }
@@ -122,9 +127,17 @@ impl Installation {
         self.directory.join(API)
     }
 
+    /// Where the daemon is asked.
+    pub(crate) fn reach(&self) -> Reach {
+        match self.api.listen.clone() {
+            Some(listen) => Reach::Both(self.api_socket(), listen),
+            None => Reach::Socket(self.api_socket()),
+        }
+    }
+
     /// Returns the installation with another state directory, that of another cluster.
     pub(crate) fn with_directory(self, directory: PathBuf) -> Self {
-        Self { directory, guard_act: None, ..self }
+        Self { directory, api: ApiSettings::default(), guard_act: None, ..self }
     }
 
     /// Returns the path of the kill switch; `None` while it is off.
@@ -166,6 +179,10 @@ impl Installation {
         let bytes = match read(&path) {
             // The site keeps users' jobs private.
             Err(NoSnapshot::Unreadable(_, error)) if is_refused(&error) => self.own_snapshot(error)?,
+            // On other hosts than the daemon's the file is only where somebody copies it to.
+            Err(NoSnapshot::Absent(directory)) if self.api.listen.is_some() => {
+                api::snapshot(&self.reach(), MOST_SNAPSHOT_BYTES).map_err(|why| NoSnapshot::NotSent(directory, Box::new(why)))?
+            }
             outcome => outcome?,
         };
         Snapshot::open(bytes).map_err(|error| NoSnapshot::Damaged(path, error))
@@ -173,14 +190,17 @@ impl Installation {
 
     /// Says so where this user is shown the snapshot without what is other users'.
     pub(crate) fn privacy_note(&self) -> Option<String> {
-        let is_private = open_owned(&self.snapshot_path()).is_err_and(|error| is_refused(&error));
+        let is_private = match open_owned(&self.snapshot_path()) {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.api.listen.is_some() => hides_jobs(),
+            outcome => outcome.is_err_and(|error| is_refused(&error)),
+        };
         is_private.then(|| PRIVACY_NOTE.to_owned())
     }
 
     /// The snapshot with what is this user's, from the daemon; without anybody's, from the file for
     /// everybody, where the daemon does not answer, as on other hosts.
     fn own_snapshot(&self, denied: io::Error) -> Result<Vec<u8>, NoSnapshot> {
-        match api::snapshot(&self.api_socket(), MOST_SNAPSHOT_BYTES) {
+        match api::snapshot(&self.reach(), MOST_SNAPSHOT_BYTES) {
             Ok(bytes) => Ok(bytes),
             Err(_) => read(&self.directory.join(PUBLIC_SNAPSHOT)).map_err(|_| NoSnapshot::Unreadable(self.snapshot_path(), denied)),
         }
@@ -199,6 +219,14 @@ impl Installation {
 /// Whether the system does not let this user read a file, which is private.
 fn is_refused(error: &io::Error) -> bool {
     error.kind() == ErrorKind::PermissionDenied && !is_damage(error)
+}
+
+/// Whether slurm.conf of this host says that users do not see each other's jobs, of which the
+/// daemon then leaves out of a snapshot what is others'.
+fn hides_jobs() -> bool {
+    let slurm = SlurmSettings::usual_path().and_then(|path| SlurmSettings::read(&path).ok());
+    let private = slurm.as_ref().and_then(|slurm| slurm.get("PrivateData")).unwrap_or_default();
+    private.split(',').any(|what| ["jobs", "users"].iter().any(|hidden| what.trim().eq_ignore_ascii_case(hidden)))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, NoSnapshot> {

@@ -9,6 +9,7 @@ mod columns;
 mod described;
 mod doctor;
 mod documentation;
+mod elsewhere;
 mod exit_status;
 mod expected;
 mod explain;
@@ -39,7 +40,10 @@ mod view;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use command_parts::failure::Failure;
 use research::{evaluate, simulate};
+
+use crate::installation::Installation;
 
 /// Forecasts of a Slurm queue, and what is made of them.
 ///
@@ -49,6 +53,11 @@ use research::{evaluate, simulate};
 #[derive(Debug, Parser)]
 #[command(name = "queuecast", version, max_term_width = 110, after_long_help = EXAMPLES)]
 struct CommandLine {
+    /// Answer on this host, and do not hand the command on to the host of queuecastd ([api] command
+    /// of queuecast.toml).
+    #[arg(long)]
+    here: bool,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -86,25 +95,46 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match CommandLine::parse().command {
-        Command::Status(arguments) => status::run(&arguments),
-        Command::Predict(arguments) => predict::run(&arguments),
-        Command::Probe(arguments) => probe::run(&arguments),
-        Command::Reserve(arguments) => reserve::run(&arguments),
-        Command::Reservations(arguments) => reservations::run(&arguments),
-        Command::Queue(arguments) => queue::run(&arguments),
-        Command::Explain(arguments) => explain::run(&arguments),
-        Command::Report(arguments) => report::run(&arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Assess(arguments) => assess::run(&arguments),
-        Command::Evaluate(arguments) => evaluate::run(&arguments),
-        Command::Simulate(arguments) => simulate::run(&arguments),
-        Command::Filter(arguments) => filter::run(&arguments),
-        Command::ImportSwf(arguments) => import_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Command::ExportSwf(arguments) => export_swf::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Command::Documentation(arguments) => documentation::run(&arguments, CommandLine::command()),
+    let CommandLine { here, command } = CommandLine::parse();
+    let asked = command.asked().filter(|_installation| !here);
+    let outcome = match asked.as_ref().and_then(elsewhere::way) {
+        Some(words) => Err(elsewhere::run(words, std::env::args_os().skip(1))),
+        None => command.run(),
     };
     outcome.unwrap_or_else(|failure| exit_status::report(&failure))
+}
+
+impl Command {
+    /// The installation whose daemon is asked for what it alone can answer.
+    fn asked(&self) -> Option<Installation> {
+        match self {
+            Command::Probe(arguments) => Some(arguments.asked()),
+            Command::Reserve(arguments) => arguments.asked(),
+            Command::Reservations(arguments) => Some(arguments.asked()),
+            _ => None,
+        }
+    }
+
+    fn run(&self) -> Result<ExitCode, Failure> {
+        match self {
+            Command::Status(arguments) => status::run(arguments),
+            Command::Predict(arguments) => predict::run(arguments),
+            Command::Probe(arguments) => probe::run(arguments),
+            Command::Reserve(arguments) => reserve::run(arguments),
+            Command::Reservations(arguments) => reservations::run(arguments),
+            Command::Queue(arguments) => queue::run(arguments),
+            Command::Explain(arguments) => explain::run(arguments),
+            Command::Report(arguments) => report::run(arguments),
+            Command::Doctor(arguments) => doctor::run(arguments),
+            Command::Assess(arguments) => assess::run(arguments),
+            Command::Evaluate(arguments) => evaluate::run(arguments),
+            Command::Simulate(arguments) => simulate::run(arguments),
+            Command::Filter(arguments) => filter::run(arguments),
+            Command::ImportSwf(arguments) => import_swf::run(arguments).map(|()| ExitCode::SUCCESS),
+            Command::ExportSwf(arguments) => export_swf::run(arguments).map(|()| ExitCode::SUCCESS),
+            Command::Documentation(arguments) => documentation::run(arguments, CommandLine::command()),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use predictor_core::snapshot::SnapshotError;
 use thiserror::Error;
 
+use crate::api::NotAnswered;
+
 /// Why there is no snapshot to be had.
 #[derive(Debug, Error, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
@@ -16,6 +18,10 @@ pub(crate) enum NoSnapshot {
         .0.display()
     )]
     Absent(PathBuf),
+    /// There is none on this host, and the daemon sends none.
+    #[error("no snapshot in {}, and none over the network: {}", .0.display(), .1)]
+    #[strum(serialize = "not_sent")]
+    NotSent(PathBuf, Box<NotAnswered>),
     /// The snapshot can't be read.
     #[error("{}: {}", .0.display(), .1)]
     Unreadable(PathBuf, io::Error),

@@ -20,7 +20,7 @@ use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
 use crate::described::check_clusters;
 use crate::described::given::remarks;
-use crate::installation::InstallationArguments;
+use crate::installation::{Installation, InstallationArguments};
 use crate::slot::{self, WindowArguments};
 
 /// Say where in a window nodes can be reserved, and what that does to others.
@@ -36,7 +36,8 @@ use crate::slot::{self, WindowArguments};
 /// win over them, or by both. Nothing is submitted and nothing is reserved. Whose jobs would be
 /// delayed is not told to anybody.
 ///
-/// queuecastd answers, on the host where it runs. Exit status: 0 if there is a slot that is to be
+/// queuecastd answers, on the host where it runs, and on others where [api] of queuecast.toml says
+/// how they ask. Exit status: 0 if there is a slot that is to be
 /// had, allowed or not; 1 if there is none; 2 for wrong usage; 3 without a snapshot, or where
 /// queuecastd does not answer.
 #[derive(Debug, Args)]
@@ -97,6 +98,13 @@ struct Report {
     now: UnixTime,
 }
 
+impl Arguments {
+    /// The installation whose daemon is asked.
+    pub(crate) fn asked(&self) -> Installation {
+        self.installation.find()
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
@@ -113,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let submission = job.submission();
     let situation = situation(&snapshot, &submission, now).map_err(|unknown| Failure::Input(unknown.into()))?;
     let request = slot::request(&submission, &situation, window, prefer).map_err(Failure::Input)?;
-    let answer = api::post(&installation.api_socket(), daemon_api::PROBE, &request);
+    let answer = api::post(&installation.reach(), daemon_api::PROBE, &request);
     let mut answer: Answer = answer.map_err(|error| Failure::Input(slot::by_option(error)))?;
     answer.notes.extend(remarks(&job).into_iter().chain(not_read.map(str::to_owned)));
     let report =

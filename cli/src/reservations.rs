@@ -27,10 +27,12 @@ use slurm_sys::client::controller::{self, QueuedJob};
 use upkeep::present_probability;
 
 use self::firm::FirmReport;
+pub(crate) use self::firm::UNKNOWN_FIRM_SLOTS;
 use self::state::State;
 use crate::columns::Layout;
 use crate::expected;
 use crate::genuine::Genuine;
+use crate::installation::Installation;
 use crate::user;
 use crate::view::ListArguments;
 
@@ -172,6 +174,16 @@ struct ReservationReport {
     own_limit_s: Option<i64>,
     promised: Option<f64>,
     forecast: Option<f64>,
+}
+
+impl Arguments {
+    /// The installation whose daemon is asked.
+    pub(crate) fn asked(&self) -> Installation {
+        match &self.what {
+            Some(What::Cancel(arguments)) => arguments.installation(),
+            None => self.list.view.installation_here(),
+        }
+    }
 }
 
 /// Runs the command.

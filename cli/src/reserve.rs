@@ -30,7 +30,7 @@ use crate::asked::AskedArguments;
 use crate::described::arguments::JobArguments;
 use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::{check_clusters, effect};
-use crate::installation::InstallationArguments;
+use crate::installation::{Installation, InstallationArguments};
 use crate::slot::WindowArguments;
 
 /// Say what it takes to have nodes at a time, and with which probability.
@@ -201,6 +201,13 @@ struct Report {
     at: UnixTime,
     #[serde(skip)]
     now: UnixTime,
+}
+
+impl Arguments {
+    /// The installation whose daemon is asked; `None` where a forecast is enough, or sbatch asks.
+    pub(crate) fn asked(&self) -> Option<Installation> {
+        (self.window.is_given() && self.sbatch.is_empty()).then(|| self.installation.find())
+    }
 }
 
 /// Runs the command.

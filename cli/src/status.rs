@@ -64,8 +64,8 @@ Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text bes
 prints it; null where not known):
   acts, problem     whether the filter can act on the snapshot, and why not
   state_directory, kill_switch
-  snapshot          state (usable, too_old, ahead, absent, unreadable, untrusted, damaged), path,
-                    error, layout_version, generation, length_bytes, published_at, age_s,
+  snapshot          state (usable, too_old, ahead, absent, not_sent, unreadable, untrusted,
+                    damaged), path, error, layout_version, generation, length_bytes, published_at, age_s,
                     maximum_age_s, confidence, cluster, ended_jobs, first_end, last_end,
                     wait_classes, user_sizes, accounting_read_at, controller_read_at,
                     controller_ahead_s (how far slurmctld's clock was ahead of the daemon's),

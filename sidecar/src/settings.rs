@@ -54,6 +54,7 @@ impl Settings {
         let later = [
             ("state_directory", before.state_directory != after.state_directory),
             ("[history]", before.history != after.history),
+            ("api.listen", before.api.listen != after.api.listen),
             ("[metrics]", before.metrics != after.metrics),
             ("log.format", before.log.format != after.log.format),
         ];

@@ -4,6 +4,7 @@
 //! is not known is an error, and so is a value out of its range: the message names the file, the
 //! line, and what is allowed.
 
+mod api;
 mod error;
 mod file;
 mod firm;
@@ -17,6 +18,7 @@ use job_types::firm::FirmPolicy;
 use job_types::policy::Policy;
 use serde::{Deserialize, Serialize};
 
+pub use api::{ApiSettings, HostPort};
 pub use error::ConfigurationError;
 
 /// Names the configuration file where it is not in its usual place.
@@ -45,6 +47,8 @@ pub struct Configuration {
     pub changes: ChangesSettings,
     /// `[clusters]`: the state directories of other clusters, by their names.
     pub clusters: BTreeMap<String, PathBuf>,
+    /// How the daemon is asked from other hosts.
+    pub api: ApiSettings,
     /// The address at which metrics are served.
     pub metrics: MetricsSettings,
     /// How the site's own past is replayed.
@@ -187,6 +191,7 @@ impl Default for Configuration {
             firm: Vec::new(),
             changes: ChangesSettings { per_second: 10 },
             clusters: BTreeMap::new(),
+            api: ApiSettings::default(),
             metrics: MetricsSettings { listen: Some(SocketAddr::from(([127, 0, 0, 1], 9_487))) },
             guard: GuardSettings {
                 act: GuardAct::Observe,
@@ -246,6 +251,9 @@ impl Configuration {
                 crate::duration::format(maximum_age_seconds),
                 crate::duration::format(interval_seconds)
             ));
+        }
+        if self.api.listen.is_some() && !self.api.command.is_empty() {
+            return Some("api.listen and api.command are two ways to the same: leave one of them out".to_owned());
         }
         let for_everybody = self.firm.iter().position(FirmPolicy::holds_for_everybody)?;
         let is_last = for_everybody + 1 == self.firm.len();

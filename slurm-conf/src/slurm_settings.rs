@@ -12,6 +12,10 @@ pub use value::{Minutes, minutes, truth, whole_number};
 /// Files may include each other no deeper than this.
 const DEEPEST: usize = 16;
 
+/// The places where Slurm looks if `SLURM_CONF` is not set: the usual place, and where a slurmd or
+/// sackd that has no file of its own keeps the controller's.
+const PLACES: [&str; 3] = ["/etc/slurm/slurm.conf", "/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf"];
+
 /// How the output of `scontrol show config` begins.
 const PRINTED_BY_SCONTROL: &str = "Configuration data as of";
 
@@ -71,6 +75,24 @@ impl SlurmSettings {
         let mut read = Self::default();
         read.take(text.as_bytes(), None, &mut |_| {}, 0);
         read
+    }
+
+    /// The path of slurm.conf on this host: the file that `SLURM_CONF` names, there or not;
+    /// otherwise the first of the usual places that has one.
+    #[must_use]
+    pub fn usual_path() -> Option<PathBuf> {
+        match std::env::var_os("SLURM_CONF").filter(|named| !named.is_empty()) {
+            Some(named) => Some(PathBuf::from(named)),
+            None => PLACES.iter().map(PathBuf::from).find(|path| path.is_file()),
+        }
+    }
+
+    /// Where the hosts of slurmctld are reached, in their order: at the address that stands behind
+    /// a host's name, or else by the name.
+    #[must_use]
+    pub fn controller_addresses(&self) -> Vec<&str> {
+        let hosts = self.settings.iter().filter(|setting| is_controller(&setting.key));
+        hosts.map(|host| host.value.split_once('(').map_or(host.value.as_str(), |(_, address)| address.trim_end_matches(')'))).collect()
     }
 
     /// The value of a key that stands at most once; of several the last, as for Slurm. `None`
@@ -142,12 +164,25 @@ impl SlurmSettings {
     }
 
     fn keep(&mut self, key: &str, value: &str, line: usize) {
-        if ["slurmctldhost", "controlmachine", "backupcontroller"].contains(&key.to_ascii_lowercase().as_str()) {
+        if is_controller(key) {
             // "host(address)"
             self.controllers.push(value.split('(').next().unwrap_or_default().to_owned());
         }
         self.settings.push(Setting { key: key.to_owned(), value: value.to_owned(), line });
     }
+}
+
+/// Whether a key names a host of slurmctld.
+fn is_controller(key: &str) -> bool {
+    ["slurmctldhost", "controlmachine", "backupcontroller"].contains(&key.to_ascii_lowercase().as_str())
+}
+
+/// Where munged listens, by the value of `AuthInfo` of slurm.conf: the `socket=` in it; `None` for
+/// munge's usual place (src/plugins/auth/munge/auth_munge.c).
+#[must_use]
+pub fn munge_socket(auth_info: &str) -> Option<PathBuf> {
+    let named = auth_info.split(',').find_map(|option| option.trim().strip_prefix("socket="));
+    named.filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// Whether a value says nothing.

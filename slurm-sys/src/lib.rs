@@ -30,6 +30,7 @@ pub mod job_lengths;
 mod job_number;
 pub mod log;
 pub mod memory;
+pub mod munge;
 pub mod process;
 pub mod record_key;
 mod sentinel;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ::slurm_conf::SlurmSettings;
 use slurm_sys::client::{self, ClientError};
 
 use super::permissions::SlurmUser;
@@ -40,8 +41,8 @@ impl Slurm {
     pub(super) fn read(programs: &Programs) -> Self {
         let from_libslurm = client::local_configuration();
         let path = match &from_libslurm {
-            Ok(local) => local.path.as_deref().map(PathBuf::from).filter(|path| path.is_file()).or_else(slurm_conf::find),
-            Err(_) => slurm_conf::find(),
+            Ok(local) => local.path.as_deref().map(PathBuf::from).filter(|path| path.is_file()).or_else(SlurmSettings::usual_path),
+            Err(_) => SlurmSettings::usual_path(),
         };
         let (conf, hash) = path.as_deref().map(slurm_conf::read).unwrap_or_default();
         let local = from_libslurm.as_ref().ok();

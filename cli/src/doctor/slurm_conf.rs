@@ -1,22 +1,9 @@
 //! slurm.conf on this host, with the hash by which its copies on other hosts are compared.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use slurm_conf::SlurmSettings;
 use xxhash_rust::xxh3::Xxh3;
-
-/// The places where Slurm looks if `SLURM_CONF` is not set: the usual place, and where a slurmd or
-/// sackd that has no file of its own keeps the controller's.
-const PLACES: [&str; 3] = ["/etc/slurm/slurm.conf", "/usr/local/etc/slurm.conf", "/run/slurm/conf/slurm.conf"];
-
-/// Returns the path of slurm.conf: the file that `SLURM_CONF` names, there or not; otherwise the
-/// first of the usual places that has one.
-pub(super) fn find() -> Option<PathBuf> {
-    match std::env::var_os("SLURM_CONF").filter(|named| !named.is_empty()) {
-        Some(named) => Some(PathBuf::from(named)),
-        None => PLACES.iter().map(PathBuf::from).find(|path| path.is_file()),
-    }
-}
 
 /// Reads a slurm.conf with what it includes, and hashes the contents of all files in the order in
 /// which they are read. A file that can't be read says nothing but why.

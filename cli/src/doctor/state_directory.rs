@@ -25,6 +25,10 @@ pub(super) fn check(installation: &Installation, slurm: &Slurm, role: Role, now:
     let mut checks = Checks::of("State directory");
     let directory = &installation.directory;
     match fs::metadata(directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound && role == Role::Login && installation.api.listen.is_some() => {
+            checks.ok("directory", "not on this host; the snapshot comes over the network");
+            return (checks, None);
+        }
         Err(error) if error.kind() == ErrorKind::NotFound && role == Role::Login => {
             let found = format!(
                 "there is no {}: `queuecast status`, `predict` and `queue` answer where it is, on the controller",

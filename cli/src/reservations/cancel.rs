@@ -8,7 +8,7 @@ use command_parts::output;
 use daemon_api::{CANCEL, Cancel, FirmSlot};
 
 use crate::api::{self, NotAnswered};
-use crate::installation::ReportArguments;
+use crate::installation::{Installation, ReportArguments};
 
 /// Give a firm slot back.
 ///
@@ -37,10 +37,17 @@ Keys of --json (times in Unix seconds and *_s in seconds; null where not known):
   moved, refused
                 of the slot as it is now, as in queuecast reservations";
 
+impl Arguments {
+    /// The installation whose daemon is asked.
+    pub(super) fn installation(&self) -> Installation {
+        self.report.installation()
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let socket = arguments.report.installation().api_socket();
-    let slot: FirmSlot = api::post(&socket, CANCEL, &Cancel { id: arguments.id }).map_err(|error| match error {
+    let reach = arguments.report.installation().reach();
+    let slot: FirmSlot = api::post(&reach, CANCEL, &Cancel { id: arguments.id }).map_err(|error| match error {
         NotAnswered::Refused(_) => Failure::No(error.into()),
         error => Failure::Input(error.into()),
     })?;

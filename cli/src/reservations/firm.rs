@@ -13,6 +13,9 @@ use crate::installation::Installation;
 use crate::selection::Selection;
 use crate::user;
 
+/// How the note begins that there are no firm slots in the list because nobody tells them.
+pub(crate) const UNKNOWN_FIRM_SLOTS: &str = "firm slots are not known";
+
 /// A firm slot.
 #[derive(Debug, Serialize)]
 pub(super) struct FirmReport {
@@ -24,9 +27,9 @@ pub(super) struct FirmReport {
 
 /// The firm slots that are meant; without them, a note says why.
 pub(super) fn listed(installation: &Installation, wanted: &Selection) -> (Vec<FirmReport>, Option<String>) {
-    match api::get::<FirmSlots>(&installation.api_socket(), RESERVATIONS) {
+    match api::get::<FirmSlots>(&installation.reach(), RESERVATIONS) {
         Ok(FirmSlots { slots }) => (meant(slots, wanted), None),
-        Err(error) => (Vec::new(), Some(format!("firm slots are not known: {error}"))),
+        Err(error) => (Vec::new(), Some(format!("{UNKNOWN_FIRM_SLOTS}: {error}"))),
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments, now: UnixTime) -> Result<ExitCode, Fail
     };
     if arguments.sbatch.is_empty() {
         let wanted = Reserve { probe, notice_s: arguments.notice.map(|notice| notice.0) };
-        let slot: FirmSlot = api::post(&installation.api_socket(), daemon_api::RESERVE, &wanted).map_err(not_granted)?;
+        let slot: FirmSlot = api::post(&installation.reach(), daemon_api::RESERVE, &wanted).map_err(not_granted)?;
         report.take(slot);
     } else {
         let output = sbatch::run("sbatch", submitting(arguments, &probe).iter()).map_err(Failure::Input)?;

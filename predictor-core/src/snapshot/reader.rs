@@ -192,6 +192,12 @@ impl<B: AsRef<[u8]>> Snapshot<B> {
         Ok(snapshot)
     }
 
+    /// All bytes of the snapshot.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
     /// The snapshot's generation, which is its number.
     #[must_use]
     pub fn generation(&self) -> u64 {

@@ -7,10 +7,6 @@ use std::time::{Duration, Instant};
 use job_types::number::UserId;
 use parking_lot::Mutex;
 
-/// How many connections are open at once, of all callers together.
-pub(super) const MOST_CONNECTIONS: usize = 64;
-/// How many of them may be one user's, so that idle ones of one user delay nobody else.
-pub(super) const MOST_CONNECTIONS_OF_A_USER: usize = 8;
 /// How many probes of one user are answered within [`WITHIN`].
 pub(super) const MOST_PROBES: usize = 10;
 /// How many questions of one user are answered from the snapshot within [`WITHIN`].
@@ -28,7 +24,6 @@ pub(super) struct Callers(Arc<Mutex<HashMap<UserId, Caller>>>);
 /// What one caller has under way.
 #[derive(Debug, Default)]
 struct Caller {
-    connections: usize,
     takes_large_answer: bool,
     probes: Turns,
     questions: Turns,
@@ -72,7 +67,7 @@ impl Caller {
     fn is_remembered(&mut self, now: Instant) -> bool {
         self.probes.forget(now);
         self.questions.forget(now);
-        self.connections > 0 || self.takes_large_answer || !self.probes.is_idle() || !self.questions.is_idle()
+        self.takes_large_answer || !self.probes.is_idle() || !self.questions.is_idle()
     }
 }
 
@@ -104,10 +99,6 @@ impl Turns {
     }
 }
 
-/// A connection of a caller. Another gets its place once it is dropped.
-#[derive(Debug)]
-pub(super) struct Connection(UserId, Callers);
-
 /// A turn of a caller, who may begin another one of its kind once it is dropped.
 #[derive(Debug)]
 pub(super) struct UnderWay(UserId, Kind, Callers);
@@ -117,20 +108,6 @@ pub(super) struct UnderWay(UserId, Kind, Callers);
 pub(super) struct LargeAnswer(UserId, Callers);
 
 impl Callers {
-    /// A place for a connection of a user; `None` where there is none.
-    pub(super) fn connect(&self, user: UserId) -> Option<Connection> {
-        let mut callers = self.0.lock();
-        if callers.values().map(|caller| caller.connections).sum::<usize>() >= MOST_CONNECTIONS {
-            return None;
-        }
-        let caller = callers.entry(user).or_default();
-        if caller.connections >= MOST_CONNECTIONS_OF_A_USER {
-            return None;
-        }
-        caller.connections += 1;
-        Some(Connection(user, self.clone()))
-    }
-
     /// Lets a user take the snapshot or the queue; `None` while one of them is on its way already,
     /// or to too many others.
     pub(super) fn take_large_answer(&self, user: UserId) -> Option<LargeAnswer> {
@@ -155,14 +132,6 @@ impl Callers {
     }
 }
 
-impl Drop for Connection {
-    fn drop(&mut self) {
-        if let Some(caller) = self.1.0.lock().get_mut(&self.0) {
-            caller.connections = caller.connections.saturating_sub(1);
-        }
-    }
-}
-
 impl Drop for LargeAnswer {
     fn drop(&mut self) {
         if let Some(caller) = self.1.0.lock().get_mut(&self.0) {
@@ -182,18 +151,6 @@ impl Drop for UnderWay {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn idle_connections_of_one_user_take_no_place_of_others() {
-        let callers = Callers::default();
-        let idle: Vec<_> = (0..2 * MOST_CONNECTIONS_OF_A_USER).filter_map(|_| callers.connect(UserId(1))).collect();
-        assert_eq!(idle.len(), MOST_CONNECTIONS_OF_A_USER);
-        assert!(callers.connect(UserId(2)).is_some());
-        drop(idle);
-        assert!(callers.connect(UserId(1)).is_some());
-        let many: Vec<_> = (10..200).filter_map(|user| callers.connect(UserId(user))).collect();
-        assert_eq!(many.len(), MOST_CONNECTIONS);
-    }
 
     #[test]
     fn a_user_has_one_probe_at_a_time_and_ten_a_minute() {

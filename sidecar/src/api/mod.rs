@@ -1,9 +1,11 @@
-//! The API: HTTP/1.1 with JSON on a socket in the state directory, for whoever is on this host.
+//! The API: HTTP/1.1 with JSON on a socket in the state directory, for whoever is on this host, and
+//! where the site wants it by TCP for other hosts ([`network`]).
 //!
-//! The kernel says who asks. Everybody may connect, so what one caller takes is bounded in each
-//! direction: how many connections, how large a request and how long it may take to arrive, how
-//! often and how much is planned ([`callers`]). One thread serves all connections, and another one,
-//! of the lowest priority, answers probes ([`probing`]); what takes long besides is made in the
+//! The kernel says who asks, or else munge ([`credentials`]). Everybody may connect, so what one
+//! caller takes is bounded in each direction: how many connections ([`places`]), how large a
+//! request and how long it may take to arrive, how often and how much is planned ([`callers`]). One
+//! thread serves all connections of the socket, one those of other hosts, and another one, of the
+//! lowest priority, answers probes ([`probing`]); what takes long besides is made in the
 //! [`background`]. None of them is waited for by the main thread, which leaves them what there is
 //! to answer from: [`Api::set_standing`], [`Api::set_snapshot`], [`FirmRoom::list`].
 //!
@@ -19,9 +21,12 @@ mod active;
 mod applicant;
 mod background;
 mod callers;
+mod credentials;
 mod desk;
 mod firm_room;
 mod listener;
+mod network;
+mod places;
 mod probing;
 mod published;
 mod refused;
@@ -38,11 +43,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crossbeam::channel::Receiver;
-use daemon_api::FirmSlot;
 use parking_lot::Mutex;
+use slurm_conf::configuration::HostPort;
 use slurm_conf::state_directory::KILL_SWITCH;
+use slurm_sys::munge::Munge;
 
 use callers::Callers;
+use credentials::Credentials;
 pub(crate) use desk::Asked;
 use desk::Desk;
 pub(crate) use firm_room::FirmRoom;
@@ -55,14 +62,15 @@ pub(crate) use standing::Standing;
 /// What is put in place by the main thread, and taken by whoever answers.
 type Latest<T> = Arc<Mutex<Option<Arc<T>>>>;
 
+/// How many threads of the socket may do what takes long, as leaving out of a snapshot what is
+/// others'.
+const MOST_BLOCKING_THREADS: usize = 2;
+
 /// What is answered from.
 #[derive(Debug)]
 pub(crate) struct Api {
-    standing: Latest<Standing>,
-    published: Latest<Published>,
-    firm_slots: Latest<Vec<FirmSlot>>,
+    answering: Answering,
     asked: Receiver<Asked>,
-    prober: Prober,
 }
 
 impl Api {
@@ -85,38 +93,51 @@ impl Api {
             let _context = runtime.enter();
             tokio::net::UnixListener::from_std(listener)?
         };
-        let (standing, published, firm_slots) = (Latest::default(), Latest::default(), Latest::default());
+        let (standing, firm_slots) = (Latest::default(), Latest::default());
         let (desk, asked) = Desk::new();
         let prober = Prober::start(Arc::clone(&standing), Arc::clone(&firm_slots))?;
         let answering = Answering {
-            published: Arc::clone(&published),
+            published: Latest::default(),
+            sees_file: true,
             switch: path.with_file_name(KILL_SWITCH).into(),
-            standing: Arc::clone(&standing),
-            prober: prober.clone(),
-            firm_slots: Arc::clone(&firm_slots),
+            standing,
+            prober,
+            firm_slots,
             desk,
             callers: Callers::default(),
         };
-        let body = move || runtime.block_on(listener::serve(listener, answering));
+        let served = answering.clone();
+        let body = move || runtime.block_on(listener::serve(listener, served));
         std::thread::Builder::new().name("api".to_owned()).spawn(body)?;
-        Ok(Self { standing, published, firm_slots, asked, prober })
+        Ok(Self { answering, asked })
+    }
+
+    /// Answers other hosts as well, which do not see the file of the snapshot, at an address where
+    /// they say by this munged who asks.
+    ///
+    /// # Errors
+    /// Where the thread can't be made.
+    pub(crate) fn serve_other_hosts(&self, address: HostPort, munge: Munge, cluster: &str) -> io::Result<()> {
+        let answering = Answering { sees_file: false, ..self.answering.clone() };
+        network::start(address, answering, Credentials::new(munge, cluster))
     }
 
     /// What the room takes that makes firm slots, and leaves here.
     pub(crate) fn firm_room(&self) -> FirmRoom {
-        FirmRoom { prober: self.prober.clone(), asked: self.asked.clone(), firm_slots: Arc::clone(&self.firm_slots) }
+        let Answering { prober, firm_slots, .. } = &self.answering;
+        FirmRoom { prober: prober.clone(), asked: self.asked.clone(), firm_slots: Arc::clone(firm_slots) }
     }
 
     /// Probes are answered from this plan from now on; without one they are refused for now.
     pub(crate) fn set_standing(&self, standing: Option<Standing>) {
-        *self.standing.lock() = standing.map(Arc::new);
+        *self.answering.standing.lock() = standing.map(Arc::new);
     }
 
     /// The queue and forecasts are told from this snapshot from now on, and where users' jobs are
     /// private, users are given what is theirs of it. Bytes that are no snapshot are left.
     pub(crate) fn set_snapshot(&self, bytes: Vec<u8>, hides_jobs: bool) {
         if let Some(published) = Published::new(bytes, hides_jobs) {
-            *self.published.lock() = Some(Arc::new(published));
+            *self.answering.published.lock() = Some(Arc::new(published));
         }
     }
 }

@@ -41,9 +41,9 @@ impl Published {
         self.hides_jobs
     }
 
-    /// The bytes of the snapshot with what is a user's of that which is private.
+    /// The bytes of the snapshot: where users' jobs are private, with what is a user's of them.
     pub(super) fn bytes_of(&self, user: UserId) -> Vec<u8> {
-        for_reader(&*self.snapshot, Some(user))
+        if self.hides_jobs { for_reader(&*self.snapshot, Some(user)) } else { self.snapshot.as_bytes().to_vec() }
     }
 
     /// What a user may see of it. Operators may read the file with the whole of it.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use daemon_api::Refusal;
+use daemon_api::credential::SCHEME;
 use serde::Serialize;
 
 /// The most names that a refusal lists.
@@ -33,6 +34,9 @@ impl Refused {
         let mut response = json(self.0, &self.1);
         if let Some(retry) = retry {
             response.headers_mut().insert(RETRY_AFTER, retry);
+        }
+        if self.0 == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(SCHEME));
         }
         response
     }

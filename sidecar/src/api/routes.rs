@@ -37,6 +37,9 @@ use crate::clock::now;
 #[derive(Debug, Clone)]
 pub(super) struct Answering {
     pub(super) published: Latest<Published>,
+    /// Whether callers see the file of the snapshot, which they then read themselves where it is
+    /// for everybody.
+    pub(super) sees_file: bool,
     /// The file that switches the submit filter off while it is there.
     pub(super) switch: Arc<Path>,
     pub(super) standing: Latest<Standing>,
@@ -96,7 +99,7 @@ async fn not_known(uri: Uri) -> Response {
 }
 
 /// Reads the body of a request.
-async fn read(request: Request, arrived_by: Instant) -> Result<Vec<u8>, Refused> {
+pub(super) async fn read(request: Request, arrived_by: Instant) -> Result<Vec<u8>, Refused> {
     let too_large =
         || Refused(StatusCode::PAYLOAD_TOO_LARGE, Refusal::because(format!("a request has at most {MOST_REQUEST_BYTES} bytes")));
     let told = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -198,7 +201,8 @@ async fn snapshot(answering: &Answering, user: UserId) -> Result<Response, Refus
             Refusal::because("users' jobs are not private, or nothing is published yet: read the snapshot's file"),
         )
     };
-    let published = answering.published.lock().clone().filter(|published| published.hides_jobs()).ok_or_else(nothing)?;
+    let published =
+        answering.published.lock().clone().filter(|published| published.hides_jobs() || !answering.sees_file).ok_or_else(nothing)?;
     let place = large_answer(answering, user)?;
     let bytes = made(move || Ok(published.bytes_of(user))).await?;
     Ok(large(bytes, "application/octet-stream", place))

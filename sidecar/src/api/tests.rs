@@ -2,6 +2,7 @@
 
 pub(super) mod firm_slots;
 pub(super) mod from_snapshot;
+mod network;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -15,7 +16,8 @@ use made_up_site::{MadeUpSite, NOW as SITE_NOW, batch, enforcing, large_model};
 use slurm_sys::client::JobState;
 use slurm_sys::client::controller::QueuedJob;
 
-use super::callers::{MOST_CONNECTIONS_OF_A_USER, MOST_PROBES};
+use super::callers::MOST_PROBES;
+use super::listener::MOST_CONNECTIONS_OF_A_USER;
 use super::*;
 use crate::clock::now;
 use crate::known::made_up::{cluster, job, running};

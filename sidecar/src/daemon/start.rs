@@ -1,5 +1,6 @@
 //! How the main thread starts the others, and itself.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -9,7 +10,9 @@ use crossbeam::channel::{Sender, bounded};
 use daemon_arguments::Arguments;
 use job_types::time::UnixTime;
 use parking_lot::Mutex;
-use slurm_sys::client;
+use slurm_conf::slurm_settings::munge_socket;
+use slurm_sys::client::{self, Site};
+use slurm_sys::munge::Munge;
 
 use super::Daemon;
 use super::filter_watch::FilterWatch;
@@ -137,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     );
     // A daemon that ends after one snapshot takes its memory with it.
     let memory = if arguments.once { None } else { share_memory() };
-    let api = if arguments.once { None } else { start_api(&directory) };
+    let api = if arguments.once { None } else { start_api(&directory, &settings, &site) };
     let (firm, rounds) = firm::FirmThread::new();
     if let Some(room) = api.as_ref().map(Api::firm_room) {
         let ledger = firm::ledger::Ledger::load(directory.path(), UnixTime(now()));
@@ -183,8 +186,17 @@ fn share_memory() -> Option<SharedMemory> {
 }
 
 /// The API. Without it nobody can ask for slots, and users whose jobs are private see nobody's.
-fn start_api(directory: &StateDirectory) -> Option<Api> {
-    Api::start(&directory.api()).inspect_err(|error| tracing::error!(%error, "the API can't be served")).ok()
+fn start_api(directory: &StateDirectory, settings: &Settings, site: &Site) -> Option<Api> {
+    let api = Api::start(&directory.api()).inspect_err(|error| tracing::error!(%error, "the API can't be served")).ok()?;
+    if let Some(address) = settings.configuration.api.listen.clone() {
+        let served = Munge::new(munge_socket(&site.auth_info).as_deref())
+            .map_err(io::Error::other)
+            .and_then(|munge| api.serve_other_hosts(address.clone(), munge, &site.cluster));
+        if let Err(error) = served {
+            tracing::error!(%address, %error, "the API can't be served to other hosts");
+        }
+    }
+    Some(api)
 }
 
 /// Starts a reader's thread, whose panic is told.

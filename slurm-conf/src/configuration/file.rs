@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 
+use super::api::ApiTable;
 use super::firm::{self, FirmTable};
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
 use super::{Configuration, GuardAct, LogFormat, LogLevel, Policies};
@@ -29,6 +30,7 @@ pub(super) struct File {
     changes: ChangesTable,
     #[serde(deserialize_with = "clusters")]
     clusters: BTreeMap<String, AbsolutePath>,
+    api: ApiTable,
     metrics: MetricsTable,
     guard: GuardTable,
     log: LogTable,
@@ -216,6 +218,7 @@ impl File {
             configuration.changes.per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
         }
         configuration.clusters = self.clusters.into_iter().map(|(name, AbsolutePath(path))| (name, path)).collect();
+        configuration.api = self.api.complete();
         if let Some(Listen(listen)) = self.metrics.listen {
             configuration.metrics.listen = listen;
         }

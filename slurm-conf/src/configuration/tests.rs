@@ -32,7 +32,7 @@ fn the_example_shows_every_key_with_its_default() {
     assert_eq!(parse(&example).unwrap(), Configuration::default());
     assert_eq!(parse(&uncommented).unwrap(), Configuration::default());
     let keys: usize = uncommented.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-    assert_eq!(keys, 29, "{uncommented}");
+    assert_eq!(keys, 31, "{uncommented}");
 }
 
 #[test]
@@ -71,6 +71,8 @@ fn every_key_is_taken() {
         per_second = 3
         [clusters]
         east = "/e"
+        [api]
+        listen = "ctl:9488"
         [metrics]
         listen = "[::1]:0"
         [guard]
@@ -116,12 +118,15 @@ fn every_key_is_taken() {
         firm: vec![FirmPolicy { slots: 30, ..FirmPolicy::default() }],
         changes: ChangesSettings { per_second: 3 },
         clusters: BTreeMap::from([("east".to_owned(), "/e".into())]),
+        api: ApiSettings { listen: HostPort::parse("ctl:9488"), command: Vec::new() },
         metrics: MetricsSettings { listen: Some("[::1]:0".parse().unwrap()) },
         guard: GuardSettings { act: GuardAct::Warn, interval_seconds: 43_200, window_seconds: 14 * 86_400 },
         log: LogSettings { level: LogLevel::Debug, format: LogFormat::Json },
     };
     assert_eq!(configuration, expected);
     assert_eq!(parse("[metrics]\nlisten = \"off\"").unwrap().metrics.listen, None);
+    let by_command = parse("[api]\ncommand = \"ssh  ctl queuecast\"").unwrap().api;
+    assert_eq!((by_command.listen, by_command.command.join("+").as_str()), (None, "ssh+ctl+queuecast"));
 }
 
 #[test]
@@ -156,6 +161,8 @@ fn a_wrong_value_is_told_with_its_line_and_with_what_is_allowed() {
         ("[policy.partition.batch]\nsuccess_probability = 0", ":2: ", "0.001 to 0.999"),
         ("[metrics]\nlisten = \"0.0.0.0:9487\"", ":2: ", "loopback"),
         ("[metrics]\nlisten = \"localhost\"", ":2: ", "loopback"),
+        ("[api]\nlisten = \"ctl\"", ":2: ", "a host with a port from 1 to 65535"),
+        ("[api]\ncommand = \"ssh 'ctl' queuecast\"", ":2: ", "without quotes"),
         ("state_directory = \"here\"", ":1: ", "absolute"),
         ("[log]\nlevel = \"loud\"", ":2: ", "`error`, `warn`, `info`, `debug`, `trace`"),
     ];
@@ -191,6 +198,8 @@ fn a_half_written_file_is_an_error_with_its_line() {
 fn values_that_contradict_each_other_are_an_error() {
     let complaint = complaint("[snapshot]\ninterval = \"10m\"\nmaximum_age = \"5m\"");
     assert!(complaint.contains("snapshot.maximum_age (5:00) is shorter than snapshot.interval (10:00)"), "{complaint}");
+    let complaint = self::complaint("[api]\nlisten = \"ctl:9488\"\ncommand = \"ssh ctl queuecast\"");
+    assert!(complaint.contains("leave one of them out"), "{complaint}");
 }
 
 #[test]

@@ -115,6 +115,7 @@ impl<'de> Deserialize<'de> for AbsolutePath {
     }
 }
 
-fn not_allowed<E: Error>(found: impl Display, allowed: impl Display) -> E {
+/// What is written, and what may be written in its place.
+pub(super) fn not_allowed<E: Error>(found: impl Display, allowed: impl Display) -> E {
     E::custom(format_args!("{found} is not allowed: use {allowed}"))
 }

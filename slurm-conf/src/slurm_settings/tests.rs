@@ -61,3 +61,13 @@ fn an_included_file_that_is_not_there_is_told_and_the_rest_is_read() {
     assert!(read(b"Include slurm.conf\n", "").problems[0].contains("included too deeply"));
     assert!(SlurmSettings::read(Path::new("/nowhere/slurm.conf")).is_err());
 }
+
+#[test]
+fn controllers_are_reached_at_their_addresses_and_munged_at_its_socket() {
+    let read = SlurmSettings::parse("SlurmctldHost=ctl(10.0.0.1)\nslurmctldhost=ctl2\nAuthInfo=ttl=60,socket=/run/m\n");
+    assert_eq!(read.controller_addresses(), ["10.0.0.1", "ctl2"]);
+    assert_eq!(read.controllers, ["ctl", "ctl2"]);
+    let socket = |auth_info| munge_socket(auth_info).map(|path| path.display().to_string());
+    assert_eq!(socket("ttl=60,socket=/run/m").as_deref(), Some("/run/m"));
+    assert_eq!([socket(""), socket("socket="), socket("ttl=60")], [None, None, None]);
+}

@@ -61,6 +61,8 @@ pub struct Site {
     pub cluster: String,
     /// `AccountingStorageType`, empty where not set.
     pub accounting_storage_type: String,
+    /// `AuthInfo`, empty where not set.
+    pub auth_info: String,
     /// The user id of `SlurmUser`, which slurmctld runs as.
     pub slurm_user_id: u32,
     /// Whether every job gets whole nodes, whatever its partition (`SelectType=select/linear`).
@@ -102,6 +104,7 @@ pub fn site() -> Result<Site, ClientError> {
         Ok(Site {
             cluster: value::owned_text((*configuration).cluster_name).unwrap_or_default(),
             accounting_storage_type: value::owned_text((*configuration).accounting_storage_type).unwrap_or_default(),
+            auth_info: value::owned_text((*configuration).authinfo).unwrap_or_default(),
             slurm_user_id: (*configuration).slurm_user_id,
             whole_nodes: value::text((*configuration).select_type).as_deref() == Some("select/linear"),
             private_data: PrivateData::from_raw((*configuration).private_data.into()),

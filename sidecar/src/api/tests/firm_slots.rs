@@ -1,12 +1,12 @@
 //! Firm slots over the API's socket, with a made-up room behind it.
 
 use axum::http::StatusCode;
-use daemon_api::{FirmSlots, Refusal, SlotWindow};
+use daemon_api::{FirmSlot, FirmSlots, Refusal, SlotWindow};
 use job_types::slot::SlotState;
 
 use super::super::callers::MOST_PROBES;
 use super::{Served, served};
-use crate::api::{Asked, FirmSlot, Refused};
+use crate::api::{Asked, Refused};
 
 const RESERVE: &[u8] = br#"{"nodes": 2, "limit_s": 600, "earliest": 4000, "latest": 9000, "notice_s": 300}"#;
 
