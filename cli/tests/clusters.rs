@@ -127,7 +127,8 @@ fn a_lost_slot_is_dropped_and_the_next_is_reserved() {
     let kinds: Vec<&str> = east.iter().map(|line| if line.contains(" probe ") { "probe" } else { "reserve" }).collect();
     assert_eq!(kinds, ["probe", "reserve", "probe"], "{east:?}");
     // The slot is the window.
-    let window = east[1].split_whitespace().find_map(|word| word.strip_prefix("--between=")).unwrap().to_owned();
+    let asked = east[1].replace('\'', "");
+    let window = asked.split_whitespace().find_map(|word| word.strip_prefix("--between=")).unwrap().to_owned();
     let ends: Vec<i64> = window.split(',').map(|end| end.trim_start_matches("uts").parse().unwrap()).collect();
     assert_eq!(ends[1] - ends[0], 7_200, "{window}");
     let shown = run(&site, "reserve", &[]).output;

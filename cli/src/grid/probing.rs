@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use command_parts::failure::Failure;
 use command_parts::output;
 use daemon_api::{Answer, OrdinaryStart, Probe, Slot};
-use job_types::time::{Seconds, UnixTime};
+use job_types::time::Seconds;
 use job_types::window::Window;
 use serde::Serialize;
 
@@ -178,6 +178,7 @@ impl ClusterReport {
 mod tests {
     use super::super::asking::Way;
     use super::*;
+    use job_types::time::UnixTime;
     use serde_json::{Value, json};
 
     const WINDOW: Window = Window { earliest: UnixTime(1_000), latest: UnixTime(9_000) };
