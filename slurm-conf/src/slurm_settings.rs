@@ -87,8 +87,8 @@ impl SlurmSettings {
         }
     }
 
-    /// Where the hosts of slurmctld are reached, in their order: at the address that stands behind a
-    /// host's name, or else by the name.
+    /// Where the hosts of slurmctld are reached, in their order: at the address that stands behind
+    /// a host's name, or else by the name.
     #[must_use]
     pub fn controller_addresses(&self) -> Vec<&str> {
         let hosts = self.settings.iter().filter(|setting| is_controller(&setting.key));

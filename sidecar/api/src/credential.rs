@@ -17,7 +17,8 @@ const MOST_CREDENTIAL_BYTES: usize = 4 << 10;
 /// What a credential is made for.
 #[derive(Debug, Clone, Copy)]
 pub struct Signed<'a> {
-    /// `ClusterName` of slurm.conf, whose case counts for nothing, as for Slurm: several clusters may have one key of munge.
+    /// `ClusterName` of slurm.conf, whose case counts for nothing, as for Slurm: several clusters
+    /// may have one key of munge.
     pub cluster: &'a str,
     /// The method, in capital letters.
     pub method: &'a str,
@@ -29,8 +30,8 @@ pub struct Signed<'a> {
 
 impl Signed<'_> {
     /// What the credential has to contain: SHA-256, in 64 hexadecimal digits, of the context, the
-    /// cluster in small letters, the method, the path and the body, each as a netstring (its length in decimal
-    /// digits, a colon, its bytes, a comma).
+    /// cluster in small letters, the method, the path and the body, each as a netstring (its length
+    /// in decimal digits, a colon, its bytes, a comma).
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();

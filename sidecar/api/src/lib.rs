@@ -2,9 +2,9 @@
 //! `slurm_conf::state_directory::API`, and to other hosts by TCP.
 //!
 //! Whoever asks is known by the socket, which the kernel vouches for, or from another host by a
-//! [`credential`] of munge, and never by what is in a request. What a request may say is checked by the one reader that belongs to it, in bounded time
-//! and memory: an unknown key, a value of another kind and a number out of range are refused with
-//! the name of the key and what is allowed.
+//! [`credential`] of munge, and never by what is in a request. What a request may say is checked by
+//! the one reader that belongs to it, in bounded time and memory: an unknown key, a value of
+//! another kind and a number out of range are refused with the name of the key and what is allowed.
 
 pub mod credential;
 mod firm_slot;

@@ -1,10 +1,11 @@
 //! The API: HTTP/1.1 with JSON on a socket in the state directory, for whoever is on this host, and
 //! where the site wants it by TCP for other hosts ([`network`]).
 //!
-//! The kernel says who asks, or else munge ([`credentials`]). Everybody may connect, so what one caller takes is bounded in each
-//! direction: how many connections ([`places`]), how large a request and how long it may take to
-//! arrive, how often and how much is planned ([`callers`]). One thread serves all connections of the
-//! socket, one those of other hosts, and another one, of the lowest priority, answers probes ([`probing`]). Neither is waited for by the main thread,
+//! The kernel says who asks, or else munge ([`credentials`]). Everybody may connect, so what one
+//! caller takes is bounded in each direction: how many connections ([`places`]), how large a
+//! request and how long it may take to arrive, how often and how much is planned ([`callers`]). One
+//! thread serves all connections of the socket, one those of other hosts, and another one, of the
+//! lowest priority, answers probes ([`probing`]). None of them is waited for by the main thread,
 //! which leaves them what there is to answer from: [`Api::set_standing`], [`Api::set_snapshot`],
 //! [`FirmRoom::list`].
 //!
