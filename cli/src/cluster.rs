@@ -1,8 +1,13 @@
 //! Which cluster is meant, where several are known by name.
 
-use anyhow::anyhow;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{anyhow, bail};
 use clap::Args;
 use command_parts::failure::Failure;
+use job_types::cluster_name::is_cluster_name;
+use job_types::joint::MOST_JOINT_JOBS;
 use slurm_sys::client::site;
 
 use crate::installation::Installation;
@@ -17,6 +22,43 @@ pub(crate) struct ClusterArguments {
     /// queuecast.toml names, where Slurm is not asked [default: SLURM_CLUSTERS, else this one].
     #[arg(short = 'M', long, alias = "cluster", value_name = "CLUSTER")]
     clusters: Option<String>,
+}
+
+/// One of several clusters, and where its state directory is.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterArgument {
+    pub(crate) name: String,
+    pub(crate) directory: Option<PathBuf>,
+}
+
+impl FromStr for ClusterArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, directory) = text.split_once('=').map_or((text, None), |(name, directory)| (name, Some(PathBuf::from(directory))));
+        let is_empty = directory.as_ref().is_some_and(|directory| directory.as_os_str().is_empty());
+        if !is_cluster_name(name) || is_empty {
+            return Err("use the name of a cluster, or NAME=DIR with its state directory".to_owned());
+        }
+        Ok(Self { name: name.to_owned(), directory })
+    }
+}
+
+impl ClusterArgument {
+    /// Refuses clusters of which one is named twice, and too many.
+    ///
+    /// # Errors
+    /// Which, and how many may be named.
+    pub(crate) fn check(clusters: &[Self]) -> anyhow::Result<()> {
+        let names: Vec<&str> = clusters.iter().map(|cluster| cluster.name.as_str()).collect();
+        if let Some(twice) = names.iter().enumerate().find_map(|(place, name)| names[..place].contains(name).then_some(name)) {
+            bail!("--clusters: {twice} is named twice");
+        }
+        if names.len() > MOST_JOINT_JOBS {
+            bail!("--clusters: {} are named, and at most {MOST_JOINT_JOBS} are looked at", names.len());
+        }
+        Ok(())
+    }
 }
 
 /// The name of a cluster, and where it was given.
@@ -51,7 +93,7 @@ impl ClusterArguments {
     /// A cluster of which nothing is known here.
     pub(crate) fn installation(&self, installation: Installation) -> Result<Installation, Failure> {
         let Some(named) = self.named()? else { return Ok(installation) };
-        let installation = match installation.clusters.get(&named.name).cloned() {
+        let installation = match installation.clusters.get(&named.name).and_then(|cluster| cluster.state_directory.clone()) {
             Some(directory) => installation.with_directory(directory),
             None => installation,
         };

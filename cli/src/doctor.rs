@@ -14,7 +14,6 @@ mod nodes;
 mod permissions;
 mod plugins;
 mod plugstack;
-mod process;
 mod programs;
 mod report;
 mod role;

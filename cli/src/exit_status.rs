@@ -7,6 +7,7 @@ use slurm_sys::client::ClientError;
 use thiserror::Error;
 
 use crate::api::NotAnswered;
+use crate::grid::NoCluster;
 use crate::no_snapshot::{NoSnapshot, NoSnapshotHere};
 
 /// Exit status: the answer is no.
@@ -47,7 +48,7 @@ fn of(failure: &Failure) -> u8 {
     // of another in the chain.
     let slurm = error.downcast_ref::<ClientError>().or_else(|| error.chain().find_map(|cause| cause.downcast_ref()));
     let is_away = error.downcast_ref().is_some_and(|not_answered| !matches!(not_answered, NotAnswered::Refused(_)));
-    if error.is::<NoSnapshot>() || error.is::<NoSnapshotHere>() || is_away {
+    if error.is::<NoSnapshot>() || error.is::<NoSnapshotHere>() || error.is::<NoCluster>() || is_away {
         NO_SNAPSHOT
     } else if error.is::<NoSlurmctld>() {
         NO_SLURMCTLD

@@ -16,7 +16,7 @@ use predictor_core::decisions::refusals::Refusals;
 use predictor_core::snapshot::Snapshot;
 use simulator::guard::state::Act;
 use site_rules::data::{self, DataFile};
-use slurm_conf::configuration::ApiSettings;
+use slurm_conf::configuration::{ApiSettings, ClusterSettings};
 use slurm_conf::state_directory::{
     API, COUNTERS, COUNTERS_ENVELOPE, KILL_SWITCH, PUBLIC_SNAPSHOT, REFUSALS, REFUSALS_ENVELOPE, RULES_DATA, SNAPSHOT,
 };
@@ -49,8 +49,8 @@ pub(crate) struct Installation {
     pub(crate) configuration_error: Option<ConfigurationError>,
     /// When it was last written; `None` where there is none.
     pub(crate) configuration_written_at: Option<UnixTime>,
-    /// The state directories of other clusters that it names.
-    pub(crate) clusters: BTreeMap<String, PathBuf>,
+    /// The other clusters that it names.
+    pub(crate) clusters: BTreeMap<String, ClusterSettings>,
     /// How it lets other hosts ask the daemon.
     pub(crate) api: ApiSettings,
     /// What it lets the guard do; `None` where it can't be used, or is of another cluster.
@@ -82,6 +82,11 @@ impl ReportArguments {
 }
 
 impl InstallationArguments {
+    /// The state directory that is named on the command line.
+    pub(crate) fn state_directory(&self) -> Option<&Path> {
+        self.state_directory.as_deref()
+    }
+
     /// Finds the installation. A configuration file that is broken or missing is no obstacle, only
     /// noted.
     pub(crate) fn find(&self) -> Installation {

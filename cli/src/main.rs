@@ -16,6 +16,7 @@ mod explain;
 mod export_swf;
 mod filter;
 mod genuine;
+mod grid;
 mod guard;
 mod import_swf;
 mod installation;
@@ -25,6 +26,7 @@ mod no_snapshot;
 mod policy_report;
 mod predict;
 mod probe;
+mod process;
 mod queue;
 mod report;
 mod reservations;
@@ -108,7 +110,7 @@ impl Command {
     /// The installation whose daemon is asked for what it alone can answer.
     fn asked(&self) -> Option<Installation> {
         match self {
-            Command::Probe(arguments) => Some(arguments.asked()),
+            Command::Probe(arguments) => arguments.asked(),
             Command::Reserve(arguments) => arguments.asked(),
             Command::Reservations(arguments) => Some(arguments.asked()),
             _ => None,

@@ -1,5 +1,6 @@
 //! `queuecast probe`: where inside a window nodes can be reserved, and what that does to others.
 
+mod clusters;
 mod plot;
 mod text;
 
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 use crate::api;
 use crate::asked::AskedArguments;
+use crate::cluster::ClusterArgument;
 use crate::described::arguments::JobArguments;
 use crate::described::check_clusters;
 use crate::described::given::remarks;
@@ -47,6 +49,12 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     window: WindowArguments,
 
+    /// Look for slots on these clusters, all asked at the same time, and show those of all in the
+    /// order of --prefer. This cluster may be among them; the others are asked by the command that
+    /// [clusters.NAME] of queuecast.toml names. One that does not answer within 5 s is left out.
+    #[arg(short = 'M', long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "plot", help_heading = "Options")]
+    clusters: Vec<ClusterArgument>,
+
     #[command(flatten)]
     job: JobArguments,
 
@@ -71,6 +79,8 @@ Examples:
       the nodes and the time that this script asks for, within a day
   queuecast probe -N 4 -t 60 -p batch --between 08:00,18:00 --prefer latest --plot slot.svg
       as late as it goes without hurting others; the plan as a picture
+  queuecast probe -N 4 -t 60 --between 18:00,06:00 --clusters east,west --prefer cheapest
+      on two clusters, the slots with the fewest node-hours charged first
   queuecast probe -N 4 -t 60 --between 18:00,06:00 --json | jq '.slots[.best]'
 
 Keys of --json (times in Unix seconds and *_s in seconds; null where not known):
@@ -83,7 +93,11 @@ Keys of --json (times in Unix seconds and *_s in seconds; null where not known):
                later for it, the more), delayed_jobs, total_delay_s, most_delay_s, idle_node_s (for
                which nodes stand idle before it), charged_node_s, allowed, why_not
   best         the place of the best slot in this list, counted from 0; null where there is none
-  notes        what else is to be known";
+  notes        what else is to be known
+Keys with --clusters: slots (each with its cluster, in the order of --prefer: those that are allowed,
+  then those that are to be had alone, then the others), best, notes, window (earliest, latest), and
+  clusters     list of cluster, left_out (null, or why it has not answered), generation, planned_at,
+               request, ordinary_start";
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -99,22 +113,25 @@ struct Report {
 }
 
 impl Arguments {
-    /// The installation whose daemon is asked.
-    pub(crate) fn asked(&self) -> Installation {
-        self.installation.find()
+    /// The installation whose daemon is asked; `None` where several clusters are.
+    pub(crate) fn asked(&self) -> Option<Installation> {
+        self.clusters.is_empty().then(|| self.installation.find())
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
-    let (window, prefer) = arguments.window.read(now).map_err(Failure::Input)?;
     if arguments.job.is_of_another_user() {
         return Err(Failure::Input(anyhow::anyhow!("--user: slots are told to those who ask, by their own accounts; leave it out")));
     }
     let mut described = arguments.job.clone();
     let not_read = described.take_standard_input().context("standard input").map_err(Failure::Input)?;
     let job = described.job(&[], &AskedArguments::default(), now).map_err(Failure::Input)?;
+    if !arguments.clusters.is_empty() {
+        return clusters::run(arguments, &job, not_read, now);
+    }
+    let (window, prefer) = arguments.window.read(now).map_err(Failure::Input)?;
     let installation = arguments.installation.find();
     let snapshot = installation.needed_snapshot()?;
     check_clusters(&job, &snapshot).map_err(Failure::Input)?;

@@ -2,6 +2,7 @@
 //! with `--between` a firm slot, which is reserved.
 
 mod between;
+mod clusters;
 mod joint;
 mod offer;
 mod plot;
@@ -27,6 +28,7 @@ use slurm_conf::moment;
 
 use self::offer::Offer;
 use crate::asked::AskedArguments;
+use crate::cluster::ClusterArgument;
 use crate::described::arguments::JobArguments;
 use crate::described::given::{OptionReport, passed_over, remarks};
 use crate::described::{check_clusters, effect};
@@ -57,7 +59,10 @@ use crate::slot::WindowArguments;
 /// window that hurts others least, as queuecast probe shows it, and has Slurm reserve it. That is
 /// done at once; the answer is the name of the reservation, for srun and sbatch --reservation.
 /// Until shortly before its start the slot may still move inside the window. With sbatch's
-/// arguments behind two dashes the job is submitted with --reserve-window, and needs no name.
+/// arguments behind two dashes the job is submitted with --reserve-window, and needs no name. With
+/// --clusters the slots of several clusters are looked at, and the best is reserved where it is,
+/// without a job; it does not move. Where it has been taken since, all are asked again, up to five
+/// times.
 ///
 /// Exit status: 0 if the nodes can be had with the probability, or are reserved; 1 if that would be
 /// refused, or was; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
@@ -65,7 +70,7 @@ use crate::slot::WindowArguments;
 #[command(after_long_help = HELP.as_str(), infer_long_args = true)]
 // clap asks for nothing that conflicts with what is there: --at would do in the place of --between.
 #[command(mut_arg("prefer", |prefer| prefer.conflicts_with("at")))]
-#[command(group = ArgGroup::new("submits").args(["clusters", "between"]))]
+#[command(group = ArgGroup::new("submits").args(["clusters", "between"]).multiple(true))]
 pub(crate) struct Arguments {
     /// When the nodes are wanted, as sbatch --begin takes it: 18:00, 2026-03-27T14:30, now+2hours.
     #[arg(long, value_name = "TIME", required_unless_present = "between", conflicts_with = "between", help_heading = "Options")]
@@ -75,7 +80,7 @@ pub(crate) struct Arguments {
     window: WindowArguments,
 
     /// How long before its start the slot of --between is to move no more [default: the site's].
-    #[arg(long, value_name = "DURATION", value_parser = notice, requires = "between", conflicts_with = "at", help_heading = "Options")]
+    #[arg(long, value_name = "DURATION", value_parser = notice, requires = "between", conflicts_with_all = ["at", "clusters"], help_heading = "Options")]
     notice: Option<Seconds>,
 
     /// With which probability they are to be there by then: greater than 0 and less than 1, or best
@@ -90,9 +95,10 @@ pub(crate) struct Arguments {
     /// Look for the cheapest set of reservations on these clusters of which one is kept with the
     /// probability that is asked for, at most one on each. Behind a name may stand =DIR, the state
     /// directory of that cluster's queuecastd [default: that of [clusters] in queuecast.toml, and
-    /// for the own cluster as without this option].
-    #[arg(short = 'M', long, value_name = "NAME[=DIR],...", value_delimiter = ',', conflicts_with_all = ["plot", "between"], help_heading = "Options")]
-    clusters: Vec<joint::ClusterArgument>,
+    /// for the own cluster as without this option]. With --between: reserve the best slot of these
+    /// clusters, each of which is asked by the command that [clusters.NAME] names.
+    #[arg(short = 'M', long, value_name = "NAME[=DIR],...", value_delimiter = ',', conflicts_with = "plot", help_heading = "Options")]
+    clusters: Vec<ClusterArgument>,
 
     #[command(flatten)]
     job: JobArguments,
@@ -137,6 +143,8 @@ Examples:
       reserves sixteen nodes for two hours, some time tonight, and says the reservation's name
   queuecast reserve --between 18:00,06:00 -N 16 -t 2:00:00 --notice 1h -- job.sh
       submits a job that gets such a slot, whose time stands an hour before
+  queuecast reserve --between 18:00,06:00 -N 16 -t 2:00:00 --clusters east,west --prefer earliest
+      reserves them on that of two clusters where they are to be had first
   queuecast reserve --at 18:00 -N 4 -t 60 --format json | jq '.offers[] | [.wanted, .expected_node_hours]'
 
 Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
@@ -178,7 +186,14 @@ Keys with --between:
   parts        an empty list
   charged_node_s
                node-seconds of the reservation, which are charged whether they are used or not
-  notes        what else is to be known";
+  notes        what else is to be known
+Keys with --between and --clusters: those of --between (state and others null where it is not known
+  what came of it), and
+  cluster, partition
+               where the slot is, or may be
+  not_known    null, or why it is not known whether a slot was made there
+  tried        the slots that were lost to others before: list of cluster, start, end, why
+  command      what runs queuecast on that cluster";
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -204,9 +219,10 @@ struct Report {
 }
 
 impl Arguments {
-    /// The installation whose daemon is asked; `None` where a forecast is enough, or sbatch asks.
+    /// The installation whose daemon is asked; `None` where a forecast is enough, sbatch asks, or
+    /// several clusters are asked.
     pub(crate) fn asked(&self) -> Option<Installation> {
-        (self.window.is_given() && self.sbatch.is_empty()).then(|| self.installation.find())
+        (self.window.is_given() && self.sbatch.is_empty() && self.clusters.is_empty()).then(|| self.installation.find())
     }
 }
 
@@ -214,7 +230,7 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
     if arguments.window.is_given() {
-        return between::run(arguments, now);
+        return if arguments.clusters.is_empty() { between::run(arguments, now) } else { clusters::run(arguments, now) };
     }
     let at = arguments.at.as_deref().context("--at: a time is needed").map_err(Failure::Input)?;
     let at = moment::parse(at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;

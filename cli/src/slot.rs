@@ -1,7 +1,7 @@
 //! A slot inside a window, as it is asked for on the command line: by `queuecast probe`, which
 //! looks for one, and by `queuecast reserve --between`, which reserves it.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use daemon_api::{Preferred, Probe, Refusal};
 use jiff::tz::TimeZone;
@@ -9,9 +9,11 @@ use job_types::time::UnixTime;
 use job_types::window::Window;
 use predictor_core::decisions::{DecisionInputs, Placement, StartBlocker, Submission};
 use predictor_core::snapshot::Snapshot;
+use queue_plan::placement::Preference;
 use slurm_conf::{moment, window};
 
 use crate::api::NotAnswered;
+use crate::grid::Order;
 
 /// Says in which window a slot is looked for.
 #[derive(Debug, Args)]
@@ -23,9 +25,11 @@ pub(crate) struct WindowArguments {
     between: Option<String>,
 
     /// Which of several slots that are equally good is the best: earliest, latest, or the one whose
-    /// start is nearest to a time.
-    #[arg(long, value_name = "earliest|latest|TIME", default_value = "earliest", requires = "between", help_heading = "Options")]
-    prefer: String,
+    /// start is nearest to a time [default: earliest]. With --clusters the order in which the slots
+    /// of all are taken, however good they are: earliest, latest, a time, availability (the least
+    /// harm to others first) or cheapest (the fewest node-hours charged) [default: availability].
+    #[arg(long, value_name = "earliest|latest|TIME|availability|cheapest", requires = "between", help_heading = "Options")]
+    prefer: Option<String>,
 }
 
 impl WindowArguments {
@@ -39,15 +43,33 @@ impl WindowArguments {
     /// # Errors
     /// There is no window, or one of the two can't be read.
     pub(crate) fn read(&self, now: UnixTime) -> anyhow::Result<(Window, Preferred)> {
+        let (window, order) = self.read_for_clusters(now)?;
+        let prefer = match order {
+            // The availability comes first on one cluster, whatever is preferred.
+            Order::Availability | Order::Start(Preference::Earliest) => Preferred::Earliest,
+            Order::Start(Preference::Latest) => Preferred::Latest,
+            Order::Start(Preference::Nearest(to)) => Preferred::Nearest(to.0),
+            Order::Cheapest => bail!("--prefer cheapest: all slots of one cluster cost the same; name several with --clusters"),
+        };
+        Ok((window, prefer))
+    }
+
+    /// The window, and the order in which the slots of several clusters are taken.
+    ///
+    /// # Errors
+    /// As [`WindowArguments::read`].
+    pub(crate) fn read_for_clusters(&self, now: UnixTime) -> anyhow::Result<(Window, Order)> {
         let zone = TimeZone::system();
         let between = self.between.as_deref().context("--between: a window is needed")?;
         let window = window::parse(between, now.0, &zone).context("--between")?;
-        let prefer = match self.prefer.as_str() {
-            "earliest" => Preferred::Earliest,
-            "latest" => Preferred::Latest,
-            time => Preferred::Nearest(moment::parse(time, now.0, &zone).context("--prefer")?),
+        let order = match self.prefer.as_deref() {
+            None | Some("availability") => Order::Availability,
+            Some("cheapest") => Order::Cheapest,
+            Some("earliest") => Order::Start(Preference::Earliest),
+            Some("latest") => Order::Start(Preference::Latest),
+            Some(time) => Order::Start(Preference::Nearest(UnixTime(moment::parse(time, now.0, &zone).context("--prefer")?))),
         };
-        Ok((window, prefer))
+        Ok((window, order))
     }
 }
 

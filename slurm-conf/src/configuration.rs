@@ -5,6 +5,7 @@
 //! line, and what is allowed.
 
 mod api;
+mod clusters;
 mod error;
 mod file;
 mod firm;
@@ -19,6 +20,7 @@ use job_types::policy::Policy;
 use serde::{Deserialize, Serialize};
 
 pub use api::{ApiSettings, HostPort};
+pub use clusters::ClusterSettings;
 pub use error::ConfigurationError;
 
 /// Names the configuration file where it is not in its usual place.
@@ -45,8 +47,8 @@ pub struct Configuration {
     pub firm: Vec<FirmPolicy>,
     /// How jobs are changed after their submission.
     pub changes: ChangesSettings,
-    /// `[clusters]`: the state directories of other clusters, by their names.
-    pub clusters: BTreeMap<String, PathBuf>,
+    /// `[clusters]`: other clusters, by their names.
+    pub clusters: BTreeMap<String, ClusterSettings>,
     /// How the daemon is asked from other hosts.
     pub api: ApiSettings,
     /// The address at which metrics are served.

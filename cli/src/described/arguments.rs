@@ -148,7 +148,7 @@ impl Args for JobArguments {
             .help_heading("Options");
         // What a command takes behind two dashes is the last positional argument, and clap has no
         // rest of a line before it: options behind the script are the command's there.
-        let takes_rest = own.iter().all(|(long, _)| long.as_deref() != Some("clusters"));
+        let takes_rest = own.iter().all(|(long, _)| long.as_deref() != Some("at"));
         let script = Arg::new("script")
             .value_name("SCRIPT")
             .num_args(0..)
@@ -216,6 +216,9 @@ mod tests {
     struct Submitting {
         #[arg(short = 'M', long)]
         clusters: Option<String>,
+
+        #[arg(long)]
+        at: Option<String>,
 
         #[command(flatten)]
         job: JobArguments,

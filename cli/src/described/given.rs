@@ -69,6 +69,17 @@ impl OptionReport {
     }
 }
 
+/// The options that hold for a job and say what it needs, in words for another cluster's command.
+pub(crate) fn for_other_clusters(job: &Job) -> Vec<String> {
+    let is_of_this_host = |option: &&Given| option.is_of_plugin() || matches!(option.name.as_str(), "cluster" | "clusters" | "wrap");
+    let says_needs = |option: &&Given| matches!(effect(&option.name), Effect::Counted | Effect::NotCounted(_));
+    let word = |option: &Given| match &option.value {
+        Some(value) => format!("--{}={value}", option.name),
+        None => format!("--{}", option.name),
+    };
+    job.given.iter().filter(|option| !is_of_this_host(option) && says_needs(option)).map(word).collect()
+}
+
 /// What is to be known of options that the forecast does not count, or not in full.
 pub(crate) fn remarks(job: &Job) -> Vec<String> {
     let mut not_counted: BTreeMap<NotCounted, Vec<String>> = BTreeMap::new();

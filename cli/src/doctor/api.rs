@@ -7,12 +7,12 @@ use daemon_api::{FirmSlots, RESERVATIONS};
 use serde::Deserialize;
 use slurm_conf::configuration::HostPort;
 
-use super::process::{self, Silence};
 use super::report::Checks;
 use super::role::Role;
 use crate::api::{self, NotAnswered, Reach};
 use crate::elsewhere;
 use crate::installation::Installation;
+use crate::process::{self, Silence};
 use crate::reservations::UNKNOWN_FIRM_SLOTS;
 
 /// How long the command may take: it asks slurmctld as well.

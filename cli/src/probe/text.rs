@@ -44,7 +44,7 @@ pub(super) fn text(report: &Report) -> String {
 }
 
 /// What a slot does to others, in words.
-fn harm(slot: &Slot) -> String {
+pub(super) fn harm(slot: &Slot) -> String {
     let most = || Seconds(slot.most_delay_s.unwrap_or_default());
     match slot.delayed_jobs {
         None | Some(0) => "nobody is delayed".to_owned(),
@@ -63,12 +63,18 @@ fn slots(report: &Report) -> comfy_table::Table {
     rows
 }
 
-fn row(slot: &Slot, is_best: bool, said_above: Option<&String>, now: UnixTime) -> [String; 10] {
+fn row(slot: &Slot, is_best: bool, said_above: Option<&String>, now: UnixTime) -> Vec<String> {
+    let best = if is_best { "best" } else { "" };
+    let why_not = slot.why_not.as_ref().filter(|why| Some(*why) != said_above).cloned().unwrap_or_default();
+    [best.to_owned()].into_iter().chain(cells(slot, now)).chain([why_not]).collect()
+}
+
+/// What a row says of a slot, but for the reason why it is not to be had.
+pub(super) fn cells(slot: &Slot, now: UnixTime) -> [String; 8] {
     let length = |seconds: Option<i64>| seconds.map(|seconds| duration(Seconds(seconds))).unwrap_or_default();
     let hours = |node_seconds: i64| node_hours(node_seconds as f64 / 3_600.0);
     let start = UnixTime(slot.start);
     [
-        if is_best { "best".to_owned() } else { String::new() },
         moment(start),
         duration((start - now).max(Seconds::ZERO)),
         format!("{:.3}", slot.availability),
@@ -77,6 +83,5 @@ fn row(slot: &Slot, is_best: bool, said_above: Option<&String>, now: UnixTime) -
         length(slot.most_delay_s),
         slot.idle_node_s.map(hours).unwrap_or_default(),
         hours(slot.charged_node_s),
-        slot.why_not.as_ref().filter(|why| Some(*why) != said_above).cloned().unwrap_or_default(),
     ]
 }

@@ -9,16 +9,12 @@ mod set;
 mod submission;
 mod text;
 
-use forecast_report::{CostReport, FilterReport, JobReport, notes, situation};
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 
 use anyhow::{anyhow, bail};
 use command_parts::failure::Failure;
 use command_parts::output;
-use job_types::cluster_name::is_cluster_name;
-use job_types::joint::MOST_JOINT_JOBS;
+use forecast_report::{CostReport, FilterReport, JobReport, notes, situation};
 use job_types::options::{Mode, SuccessProbability, UserOptions};
 use job_types::time::UnixTime;
 use predictor_core::decisions::JointReservation;
@@ -28,6 +24,7 @@ use self::set::Choice;
 use self::submission::Submitted;
 use super::offer::Given;
 use super::{Arguments, is_left, not_done, options};
+use crate::cluster::ClusterArgument;
 use crate::described::given::{passed_over, remarks};
 use crate::described::job::Job;
 use crate::installation::Installation;
@@ -35,26 +32,6 @@ use crate::installation::Installation;
 /// What is to be known of every joint probability.
 const INDEPENDENCE: &str = "the joint probability is that of clusters whose waits do not depend on each other; where the same users go to \
                             several of them, all are full at the same times, and it is less";
-
-/// A cluster, and where its state directory is.
-#[derive(Debug, Clone)]
-pub(super) struct ClusterArgument {
-    name: String,
-    directory: Option<PathBuf>,
-}
-
-impl FromStr for ClusterArgument {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (name, directory) = text.split_once('=').map_or((text, None), |(name, directory)| (name, Some(PathBuf::from(directory))));
-        let is_empty = directory.as_ref().is_some_and(|directory| directory.as_os_str().is_empty());
-        if !is_cluster_name(name) || is_empty {
-            return Err("use the name of a cluster, or NAME=DIR with its state directory".to_owned());
-        }
-        Ok(Self { name: name.to_owned(), directory })
-    }
-}
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -155,13 +132,7 @@ pub(super) fn run(
 }
 
 fn check(arguments: &Arguments) -> anyhow::Result<()> {
-    let names: Vec<&str> = arguments.clusters.iter().map(|cluster| cluster.name.as_str()).collect();
-    if let Some(twice) = names.iter().enumerate().find_map(|(place, name)| names[..place].contains(name).then_some(name)) {
-        bail!("--clusters: {twice} is named twice");
-    }
-    if names.len() > MOST_JOINT_JOBS {
-        bail!("--clusters: {} are named, and at most {MOST_JOINT_JOBS} are looked at", names.len());
-    }
+    ClusterArgument::check(&arguments.clusters)?;
     if !arguments.sbatch.is_empty() && arguments.job.is_of_another_user() {
         bail!("--user: jobs are submitted as yours; leave it out");
     }
@@ -171,7 +142,8 @@ fn check(arguments: &Arguments) -> anyhow::Result<()> {
 /// Finds where a cluster's snapshot is.
 fn installation_of(cluster: &ClusterArgument, arguments: &Arguments) -> Result<Installation, Failure> {
     let installation = arguments.installation.find();
-    let named = cluster.directory.clone().or_else(|| installation.clusters.get(&cluster.name).cloned());
+    let configured = || installation.clusters.get(&cluster.name)?.state_directory.clone();
+    let named = cluster.directory.clone().or_else(configured);
     let is_named = named.is_some();
     let installation = match named {
         Some(directory) => installation.with_directory(directory),

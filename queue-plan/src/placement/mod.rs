@@ -49,7 +49,7 @@ pub use cluster_service::{ClusterService, Conflict, Probed, ResourceManager};
 pub use cycle::Cycle;
 pub use earliest::{Delays, Earliest};
 pub use execution_plan::{ExecutionPlan, Placed};
-pub use grid_service::{Answer, GridService, Site};
+pub use grid_service::{Answer, Grid, GridService, Site};
 pub use load::Load;
 pub use moving::Moving;
 pub use outcome::Outcome;

@@ -307,6 +307,31 @@ fn a_slot_that_is_lost_is_dropped_and_all_are_asked_again() {
 }
 
 #[test]
+fn no_more_slots_are_tried_than_is_said() {
+    /// A grid with a new slot at each probe, which is lost.
+    struct Endless(u32);
+    impl Grid for Endless {
+        type Slot = u32;
+        type Reserved = ();
+        fn probe(&mut self) -> Vec<u32> {
+            self.0 += 1;
+            vec![self.0]
+        }
+        fn compare(&self, one: &u32, other: &u32) -> std::cmp::Ordering {
+            one.cmp(other)
+        }
+        fn is_dropped(&self, slot: &u32, dropped: &u32) -> bool {
+            slot == dropped
+        }
+        fn reserve(&mut self, _: &u32) -> Result<(), Conflict> {
+            Err(Conflict)
+        }
+    }
+    let mut endless = Endless(0);
+    assert_eq!((GridService.choose(&mut endless, 3), endless.0), ((None, 3), 3));
+}
+
+#[test]
 fn the_best_slot_of_all_clusters_is_reserved() {
     let free = Workload { running: Vec::new(), waiting: Vec::new(), ..workload() };
     let mut sites = [site(WhatIf::default()), OneSite(ClusterService { ranking: WhatIf::default(), probing: PROBING }, Manager::of(free))];

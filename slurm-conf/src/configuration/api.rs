@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Listen {
 
 /// Words with blanks between them.
 #[derive(Debug)]
-struct Words(Vec<String>);
+pub(super) struct Words(pub(super) Vec<String>);
 
 impl<'de> Deserialize<'de> for Words {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

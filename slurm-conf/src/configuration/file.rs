@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny};
 
 use super::api::ApiTable;
+use super::clusters::clusters;
 use super::firm::{self, FirmTable};
 use super::value::{AbsolutePath, Count, Duration, Fraction, Listen};
-use super::{Configuration, GuardAct, LogFormat, LogLevel, Policies};
+use super::{ClusterSettings, Configuration, GuardAct, LogFormat, LogLevel, Policies};
 use crate::duration::{DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS};
 use job_types::cluster_name::is_cluster_name;
 use job_types::options::{EarlyStart, IfMissed, Mode};
@@ -29,7 +30,7 @@ pub(super) struct File {
     firm: Vec<FirmTable>,
     changes: ChangesTable,
     #[serde(deserialize_with = "clusters")]
-    clusters: BTreeMap<String, AbsolutePath>,
+    clusters: BTreeMap<String, ClusterSettings>,
     api: ApiTable,
     metrics: MetricsTable,
     guard: GuardTable,
@@ -139,15 +140,6 @@ fn partitions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Str
     }
 }
 
-/// The state directories of other clusters, under names that clusters can have.
-fn clusters<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, AbsolutePath>, D::Error> {
-    let clusters = BTreeMap::<String, AbsolutePath>::deserialize(deserializer)?;
-    match clusters.keys().find(|name| !is_cluster_name(name)) {
-        Some(name) => Err(D::Error::custom(format_args!("clusters.{name:?} is not allowed: use the name of a cluster"))),
-        None => Ok(clusters),
-    }
-}
-
 /// Names that clusters can have, each once.
 fn cluster_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let names = Vec::<String>::deserialize(deserializer)?;
@@ -217,7 +209,7 @@ impl File {
         if let Some(Count(per_second)) = self.changes.per_second {
             configuration.changes.per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
         }
-        configuration.clusters = self.clusters.into_iter().map(|(name, AbsolutePath(path))| (name, path)).collect();
+        configuration.clusters = self.clusters;
         configuration.api = self.api.complete();
         if let Some(Listen(listen)) = self.metrics.listen {
             configuration.metrics.listen = listen;

@@ -71,6 +71,9 @@ fn every_key_is_taken() {
         per_second = 3
         [clusters]
         east = "/e"
+        [clusters.west]
+        state_directory = "/w"
+        command = "ssh west queuecast"
         [api]
         listen = "ctl:9488"
         [metrics]
@@ -117,7 +120,13 @@ fn every_key_is_taken() {
         },
         firm: vec![FirmPolicy { slots: 30, ..FirmPolicy::default() }],
         changes: ChangesSettings { per_second: 3 },
-        clusters: BTreeMap::from([("east".to_owned(), "/e".into())]),
+        clusters: BTreeMap::from([
+            ("east".to_owned(), ClusterSettings { state_directory: Some("/e".into()), command: Vec::new() }),
+            (
+                "west".to_owned(),
+                ClusterSettings { state_directory: Some("/w".into()), command: ["ssh", "west", "queuecast"].map(str::to_owned).to_vec() },
+            ),
+        ]),
         api: ApiSettings { listen: HostPort::parse("ctl:9488"), command: Vec::new() },
         metrics: MetricsSettings { listen: Some("[::1]:0".parse().unwrap()) },
         guard: GuardSettings { act: GuardAct::Warn, interval_seconds: 43_200, window_seconds: 14 * 86_400 },
@@ -227,7 +236,11 @@ fn the_path_is_the_named_one_or_beside_slurm_conf_or_the_usual_one() {
 fn a_state_directory_is_that_of_a_cluster_and_absolute() {
     let complained = complaint("[clusters]\n\"east;\" = \"/e\"");
     assert!(complained.contains("use the name of a cluster"), "{complained}");
-    assert!(parse("[clusters]\neast = \"e\"").is_err());
+    assert!(complaint("[clusters]\neast = \"e\"").contains("an absolute path"));
+    assert!(complaint("[clusters.east]\nstate_directory = \"e\"").contains("an absolute path"));
+    assert!(complaint("[clusters.east]\ncommand = \"ssh $HOST queuecast\"").contains("without quotes"));
+    assert!(complaint("[clusters.east]\nhost = \"e\"").contains("host"));
+    assert!(complaint("[clusters]\neast = 5").contains("a state directory, or a table"));
 }
 
 #[test]

@@ -21,16 +21,16 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The output and the exit status of a program.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(crate) struct Said {
     /// The exit status of the process; `None` if a signal ended it.
-    pub(super) status: Option<i32>,
-    pub(super) output: String,
-    pub(super) error: String,
+    pub(crate) status: Option<i32>,
+    pub(crate) output: String,
+    pub(crate) error: String,
 }
 
 impl Said {
     /// The last line of its error, or else of its output, that is not empty.
-    pub(super) fn last_words(&self) -> &str {
+    pub(crate) fn last_words(&self) -> &str {
         last_line(&self.error).or_else(|| last_line(&self.output)).unwrap_or("nothing")
     }
 }
@@ -41,7 +41,7 @@ fn last_line(text: &str) -> Option<&str> {
 
 /// Why a program said nothing.
 #[derive(Debug)]
-pub(super) enum Silence {
+pub(crate) enum Silence {
     /// It could not be started.
     NotStarted(io::Error),
     /// It took too long, and was ended with all that it had started.
@@ -50,7 +50,7 @@ pub(super) enum Silence {
 
 /// Runs a program without input, and ends it with all that it has started when that takes longer
 /// than `limit`.
-pub(super) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silence> {
+pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silence> {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(Silence::NotStarted)?;
     let output = child.stdout.take().map(read);
