@@ -2,6 +2,7 @@
 
 use crate::options::{IfRefused, Mode};
 use crate::record::Record;
+use crate::slot::SlotState;
 use crate::time::{Seconds, UnixTime};
 use crate::window::Window;
 
@@ -27,6 +28,16 @@ impl SlotAsked {
             notice: written.notice_s.map(Seconds),
             if_refused: written.if_refused,
         })
+    }
+
+    /// Whether a job that runs, or has run, started in the slot that its record tells of. Its wait
+    /// was for a moment that was agreed on, and says nothing of the queue.
+    #[must_use]
+    pub fn is_used_by(admin_comment: &str) -> bool {
+        let in_slot = |state| matches!(state, SlotState::Attached | SlotState::Running | SlotState::Used);
+        let record = Some(admin_comment).filter(|comment| SlotAsked::may_be_in(comment)).and_then(Record::parse);
+        let told = record.filter(|record| SlotAsked::of(record).is_some()).and_then(|record| record.changed?.slot);
+        told.is_some_and(|told| in_slot(told.state))
     }
 
     /// Whether it is worth while to read the record in an `admin_comment` for a slot.
@@ -56,5 +67,19 @@ mod tests {
             if_refused: IfRefused::Cancel,
         };
         assert_eq!([asked("enforce", window), asked("advise", window), asked("enforce", r#""begin":50"#)], [Some(whole), None, None]);
+    }
+
+    #[test]
+    fn a_job_started_in_its_slot_where_the_record_has_it_attached_or_later_and_not_given_back() {
+        let used: Vec<SlotState> = SlotState::ALL
+            .into_iter()
+            .filter(|state| {
+                let changed = format!(r#""changed":{{"count":2,"at":20,"slot":{{"state":"{state}","start":60}}}}"#);
+                let decided = r#""version":1,"generation":7,"at":10,"mode":"enforce","asked":{"nodes":1,"cpus":1}"#;
+                SlotAsked::is_used_by(&format!(r#"{{"queuecast":{{{decided},"written":{{"window":[50,900]}},{changed}}}}}"#))
+            })
+            .collect();
+        assert_eq!(used, [SlotState::Attached, SlotState::Running, SlotState::Used]);
+        assert!(!SlotAsked::is_used_by("a remark of an operator"));
     }
 }
