@@ -25,6 +25,7 @@ use super::{Round, jobs, listed, name, seen};
 use crate::api::{Asked, FirmRoom};
 use crate::changes::{Change, Issuer};
 use crate::clock::now;
+use crate::metrics::firm_slots::FirmSlotMetrics;
 use crate::read::queue_reader;
 
 /// How long slurmctld keeps a reservation without jobs where no daemon gives it back, at the least.
@@ -72,6 +73,7 @@ pub(super) struct Room<'a> {
     pub(super) api: FirmRoom,
     pub(super) ledger: Ledger,
     issuer: &'a Mutex<Issuer>,
+    metrics: FirmSlotMetrics,
     pub(super) round: Option<Round>,
     /// When something was sent to slurmctld last.
     sent_at: Option<Instant>,
@@ -86,11 +88,12 @@ pub(super) struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>) -> Self {
+    pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>, metrics: FirmSlotMetrics) -> Self {
         let room = Self {
             api,
             ledger,
             issuer,
+            metrics,
             round: None,
             sent_at: None,
             is_away: false,
@@ -157,6 +160,7 @@ impl<'a> Room<'a> {
             return;
         }
         places.sort_by_key(|place| self.ledger.slots().get(*place).and_then(|slot| slot.reserved).map(|times| times.start));
+        let begun = Instant::now();
         let Some(reservations) = self.reservations() else { return };
         self.tell_of_strays(&reservations);
         self.ranked_anew = 0;
@@ -165,6 +169,7 @@ impl<'a> Room<'a> {
                 return;
             }
         }
+        self.metrics.looked(begun.elapsed());
         if self.is_away {
             self.is_away = false;
             tracing::info!("firm slots are looked after again");
@@ -262,6 +267,7 @@ impl<'a> Room<'a> {
                     let slot = self.ledger.change(place)?;
                     tracing::info!(slot = slot.id, why, "another slot is looked for");
                     slot.begin_anew(why);
+                    self.metrics.moved();
                     let placed = self.place(place, name);
                     let present = job.and_then(|job| self.job(job.job_id).flatten());
                     if let Placed::Refused(reason, _) = placed {
@@ -383,7 +389,9 @@ impl<'a> Room<'a> {
             comment: None,
         };
         self.pace();
-        self.issuer.lock().reservation(|| create_reservation(&new))
+        let outcome = self.issuer.lock().reservation(|| create_reservation(&new))?;
+        self.metrics.answered(&outcome);
+        Some(outcome)
     }
 
     fn move_to_better(&mut self, place: usize, name: &str, job: Option<&QueuedJob>, now: UnixTime) -> Option<()> {
@@ -394,12 +402,15 @@ impl<'a> Room<'a> {
         for start in placing::better(&ranked.ok()?, &slot, times.start, now) {
             self.pace();
             let update = ReservationUpdate { start: Some(start), nodes: Some(slot.nodes), ..ReservationUpdate::default() };
-            match self.issuer.lock().reservation(|| update_reservation(name, &update))? {
+            let outcome = self.issuer.lock().reservation(|| update_reservation(name, &update))?;
+            self.metrics.answered(&outcome);
+            match outcome {
                 Ok(()) => {
                     tracing::info!(slot = slot.id, from = times.start.0, to = start.0, "moved a firm slot");
                     let slot = self.ledger.change(place)?;
                     slot.reserve(start, start + slot.duration(), now);
                     slot.moved = slot.moved.saturating_add(1);
+                    self.metrics.moved();
                     self.tell(place, job);
                     return Some(());
                 }
@@ -510,6 +521,7 @@ impl<'a> Room<'a> {
 
     fn list(&self) {
         let key = self.key();
+        self.metrics.slots(self.ledger.slots().iter().map(|slot| slot.state));
         self.api.list(self.ledger.slots().iter().map(|slot| listed::listed(slot, key.as_ref(), None)).collect());
     }
 }
