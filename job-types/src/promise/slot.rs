@@ -21,7 +21,13 @@ impl SlotAsked {
     /// What a record asks for, in a mode that writes; `None` where it asks for no slot.
     #[must_use]
     pub fn of(record: &Record) -> Option<SlotAsked> {
-        let written = record.written.as_ref().filter(|_| record.mode == Mode::Enforce)?;
+        SlotAsked::decided(record).filter(|_| record.mode == Mode::Enforce)
+    }
+
+    /// What a record asks for, also where the mode keeps it from being made.
+    #[must_use]
+    pub fn decided(record: &Record) -> Option<SlotAsked> {
+        let written = record.written.as_ref()?;
         let (earliest, latest) = written.window?;
         Some(SlotAsked {
             window: Window { earliest: UnixTime(earliest), latest: UnixTime(latest) },
@@ -58,7 +64,9 @@ mod tests {
                 r#"{{"queuecast":{{"version":1,"generation":7,"at":10,"mode":"{mode}","asked":{{"nodes":1,"cpus":1}},"written":{{{written}}}}}}}"#
             );
             assert!(SlotAsked::may_be_in(&comment) || written == r#""begin":50"#);
-            SlotAsked::of(&Record::parse(&comment).unwrap())
+            let record = Record::parse(&comment).unwrap();
+            assert_eq!(SlotAsked::decided(&record).is_some(), SlotAsked::may_be_in(&comment));
+            SlotAsked::of(&record)
         };
         let window = r#""begin":50,"window":[50,900],"notice_s":60,"if_refused":"cancel""#;
         let whole = SlotAsked {

@@ -7,12 +7,12 @@ use daemon_api::{Preferred, Refusal, Reserve};
 use job_types::firm::FirmPolicy;
 use job_types::number::UserId;
 use job_types::options::IfRefused;
-use job_types::slot::SlotState;
+use job_types::slot::{SlotState, name};
 use job_types::time::{Seconds, UnixTime};
 use upkeep::FirmSlot;
 
 use super::room::{Closed, GivenBack, Placed, Room};
-use super::{jobs, listed, name};
+use super::{jobs, listed};
 use crate::api::{Asked, Refused};
 use crate::clock::now;
 

@@ -2,10 +2,8 @@
 
 use daemon_api::{SlotRefused, SlotWindow};
 use job_types::record::SealKey;
-use job_types::slot::SlotState;
+use job_types::slot::{SlotState, name};
 use upkeep::FirmSlot;
-
-use super::name;
 
 /// How a slot is told. Its reservation has a name where there is a key.
 pub(super) fn listed(slot: &FirmSlot, key: Option<&SealKey>, nearest: Option<String>) -> daemon_api::FirmSlot {

@@ -7,14 +7,13 @@
 //! ranked in the thread that answers probes, by the same ranking.
 //!
 //! A slot is on the disk ([`ledger`]) before anything is reserved for it, and its reservation has a
-//! name that nobody else can make up ([`name`]): a daemon that was killed at any step finds out
+//! name that nobody else can make up ([`job_types::slot::name`]): a daemon that was killed at any step finds out
 //! from slurmctld how far it had come.
 
 mod asking;
 mod jobs;
 pub(crate) mod ledger;
 mod listed;
-mod name;
 mod placing;
 mod room;
 mod seen;

@@ -9,7 +9,7 @@ use crossbeam::channel::{Receiver, never};
 use job_types::number::JobId;
 use job_types::options::{IfRefused, Mode};
 use job_types::record::SealKey;
-use job_types::slot::SlotState;
+use job_types::slot::{SlotState, name};
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
 use slurm_sys::client::controller::{
@@ -21,7 +21,7 @@ use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 use super::ledger::Ledger;
 use super::placing::{self, NotRanked};
 use super::told::told;
-use super::{Round, jobs, listed, name, seen};
+use super::{Round, jobs, listed, seen};
 use crate::api::{Asked, FirmRoom};
 use crate::changes::{Change, Issuer};
 use crate::clock::now;
