@@ -76,6 +76,17 @@ fn reservations(cluster: &Cluster) -> String {
     String::from_utf8_lossy(&cluster.run("scontrol", &["-o", "show", "reservations"]).stdout).into_owned()
 }
 
+/// What the report says of firm slots once slurmdbd has the records of so many jobs that asked for
+/// one and are over.
+fn reported(cluster: &Cluster, over: u64) -> Value {
+    wait_for("a report on firm slots", PATIENCE, || {
+        let report: Value = serde_json::from_str(&cluster.output("queuecast", &["report", "reservations", "--json"])).unwrap();
+        assert!(report["firm_reservations"]["reservations"].is_u64(), "{report}");
+        let firm = &report["firm"];
+        (firm["slots"].as_u64()? == over && firm["open"] == 0).then(|| firm.clone())
+    })
+}
+
 fn is_free(cluster: &Cluster) -> Option<()> {
     (!reservations(cluster).contains("queuecast-")).then_some(())
 }
@@ -170,6 +181,7 @@ fn a_job_with_a_window_starts_in_its_slot_before_those_that_stand_ahead_of_it() 
     assert!(states.contains(&"PENDING".to_owned()), "{states:?}");
     wait_for("nothing to be reserved", PATIENCE, || is_free(&cluster));
     assert!(job.explained().contains("firm slot"), "{}", job.explained());
+    assert_eq!(reported(&cluster, 1)["kept"], 1);
 }
 
 #[test]
@@ -195,6 +207,8 @@ fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
     wait_for("nothing to be reserved for a held job", PATIENCE, || is_free(&cluster));
     wait_for("the record to say so", PATIENCE, || held.field("AdminComment").contains("\"returned\"").then_some(()));
     held.cancel();
+    let firm = reported(&cluster, 2);
+    assert_eq!((&firm["returned"], &firm["cancelled"]), (&1.into(), &1.into()), "{firm}");
 }
 
 #[test]

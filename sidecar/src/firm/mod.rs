@@ -14,6 +14,7 @@ mod asking;
 mod jobs;
 pub(crate) mod ledger;
 mod listed;
+mod observing;
 mod placing;
 mod room;
 mod seen;

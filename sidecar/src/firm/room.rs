@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::{Receiver, never};
 use job_types::number::JobId;
 use job_types::options::{IfRefused, Mode};
+use job_types::promise::SlotAsked;
 use job_types::record::SealKey;
 use job_types::slot::{SlotState, name};
 use job_types::time::{Seconds, UnixTime};
@@ -19,6 +20,7 @@ use slurm_sys::client::controller::{
 use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 
 use super::ledger::Ledger;
+use super::observing::Observed;
 use super::placing::{self, NotRanked};
 use super::told::told;
 use super::{Round, jobs, listed, seen};
@@ -74,6 +76,7 @@ pub(super) struct Room<'a> {
     pub(super) ledger: Ledger,
     issuer: &'a Mutex<Issuer>,
     metrics: FirmSlotMetrics,
+    pub(super) observed: Observed,
     pub(super) round: Option<Round>,
     /// When something was sent to slurmctld last.
     sent_at: Option<Instant>,
@@ -94,6 +97,7 @@ impl<'a> Room<'a> {
             ledger,
             issuer,
             metrics,
+            observed: Observed::default(),
             round: None,
             sent_at: None,
             is_away: false,
@@ -150,6 +154,9 @@ impl<'a> Room<'a> {
 
     /// Looks at all slots, the most urgent first.
     pub(super) fn look(&mut self) {
+        if !self.issuer.lock().is_off() {
+            self.observe();
+        }
         if self.check_open().is_err() {
             return;
         }
@@ -188,7 +195,7 @@ impl<'a> Room<'a> {
             let job = &promised.job;
             let is_its =
                 |slot: &FirmSlot| slot.job.is_some_and(|of| of.id == job.id && (of.submitted == job.submitted || job.restarts > 0));
-            if job.started.is_some() || self.ledger.slots().iter().any(is_its) {
+            if SlotAsked::of(&job.record).is_none() || job.started.is_some() || self.ledger.slots().iter().any(is_its) {
                 continue;
             }
             if let Some(slot) = jobs::asked_by(promised, UnixTime(now())) {
