@@ -213,6 +213,25 @@ fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
 
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
+fn in_observe_the_log_has_the_slot_that_would_have_been_reserved_and_nothing_is_made() {
+    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{}", POLICY.replace("enforce", "observe"))));
+    // The job is to wait: in this mode its begin time stays as it is.
+    let _running = cluster.submit(&["-N8", "-t30", "--exclusive"], "sleep 1500").job();
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", "--reserve-window=now+1hour,now+3hours"], "sleep 5").job();
+    let line = wait_for("the slot to be logged", PATIENCE, || {
+        cluster.log("queuecastd").lines().find(|line| line.contains("would reserve a firm slot")).map(str::to_owned)
+    });
+    assert!(line.contains(&job.id), "{line}");
+    assert_eq!(is_free(&cluster), Some(()), "{}", reservations(&cluster));
+    let report: Value = serde_json::from_str(&cluster.output("queuecast", &["report", "reservations", "--json"])).unwrap();
+    assert_eq!((&report["firm"]["observed"], &report["firm"]["slots"]), (&1.into(), &0.into()), "{report}");
+    job.cancel();
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
 fn a_slot_moves_out_of_the_way_once_a_job_has_ended_far_before_its_time_limit() {
     let cluster = site();
     let ends_early = cluster.submit(&["-N1", "-t180", "--exclusive"], "sleep 3000").job();
