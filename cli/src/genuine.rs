@@ -5,7 +5,7 @@
 use std::io;
 
 use job_types::record::{Bearer, Record, SealKey};
-use job_types::slot::name;
+use job_types::slot_name;
 use job_types::time::UnixTime;
 use slurm_conf::state_directory::RECORD_KEY;
 use slurm_conf::trusted::is_damage;
@@ -64,8 +64,8 @@ impl Genuine {
     /// Whether a reservation of that name is taken for that of a firm slot.
     pub(crate) fn believes_reservation(&self, name: &str) -> bool {
         match self {
-            Self::Unchecked => name::may_be_of_slot(name),
-            Self::ByKey(key) => name::slot_of(name, key).is_some(),
+            Self::Unchecked => slot_name::may_be_of_slot(name),
+            Self::ByKey(key) => slot_name::slot_of(name, key).is_some(),
         }
     }
 

@@ -1,8 +1,6 @@
 //! A firm slot, a real reservation of Slurm's inside a window that a user gave, and how far it has
 //! come.
 
-pub mod name;
-
 use crate::time::Seconds;
 use serde::{Deserialize, Serialize};
 

@@ -12,7 +12,8 @@ use upkeep::{FirmSlot, JobSeen, SlotJob};
 
 use crate::known::promised_job::PromisedJob;
 
-/// The slot that a job asks for, whatever its mode; `None` where it is over already, or has too little to reserve by.
+/// The slot that a job asks for, whatever its mode; `None` where it is over already, or has too
+/// little to reserve by.
 pub(super) fn asked_by(promised: &PromisedJob, now: UnixTime) -> Option<FirmSlot> {
     let job = &promised.job;
     let asked = SlotAsked::decided(&job.record)?;

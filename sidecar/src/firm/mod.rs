@@ -7,8 +7,8 @@
 //! ranked in the thread that answers probes, by the same ranking.
 //!
 //! A slot is on the disk ([`ledger`]) before anything is reserved for it, and its reservation has a
-//! name that nobody else can make up ([`job_types::slot::name`]): a daemon that was killed at any step finds out
-//! from slurmctld how far it had come.
+//! name that nobody else can make up ([`job_types::slot_name`]): a daemon that was killed at any
+//! step finds out from slurmctld how far it had come.
 
 mod asking;
 mod jobs;

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use job_types::number::JobId;
 use job_types::promise::SlotAsked;
 use job_types::time::UnixTime;
 use upkeep::FirmSlot;
@@ -18,10 +17,6 @@ use crate::clock::now;
 /// How many windows are ranked in one look, so that slots which are made do not wait long.
 const MOST_RANKED: usize = 4;
 
-/// The jobs whose slots the log has.
-#[derive(Debug, Default)]
-pub(super) struct Observed(HashSet<(JobId, UnixTime)>);
-
 impl Room<'_> {
     /// Ranks the windows that are new, and logs what would have been reserved.
     pub(super) fn observe(&mut self) {
@@ -34,8 +29,8 @@ impl Room<'_> {
                 .filter(|(_, promised)| promised.job.started.is_none())
         };
         let there: HashSet<_> = asking().map(|(known_by, _)| known_by).collect();
-        self.observed.0.retain(|known_by| there.contains(known_by));
-        let new: Vec<_> = asking().filter(|(known_by, _)| !self.observed.0.contains(known_by)).take(MOST_RANKED).collect();
+        self.observed.retain(|known_by| there.contains(known_by));
+        let new: Vec<_> = asking().filter(|(known_by, _)| !self.observed.contains(known_by)).take(MOST_RANKED).collect();
         for (known_by, promised) in new {
             let would_be = match jobs::asked_by(promised, UnixTime(now())) {
                 Some(slot) => would_be(&slot, placing::rank(self.api.prober(), &slot, "")),
@@ -49,7 +44,7 @@ impl Room<'_> {
                 }
                 Some(Err(why)) => tracing::info!(job = known_by.0.0, why, "would refuse a firm slot"),
             }
-            self.observed.0.insert(known_by);
+            self.observed.insert(known_by);
         }
     }
 }

@@ -10,7 +10,8 @@ use job_types::number::JobId;
 use job_types::options::{IfRefused, Mode};
 use job_types::promise::SlotAsked;
 use job_types::record::SealKey;
-use job_types::slot::{SlotState, name};
+use job_types::slot::SlotState;
+use job_types::slot_name;
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
 use slurm_sys::client::controller::{
@@ -20,7 +21,6 @@ use slurm_sys::client::controller::{
 use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 
 use super::ledger::Ledger;
-use super::observing::Observed;
 use super::placing::{self, NotRanked};
 use super::told::told;
 use super::{Round, jobs, listed, seen};
@@ -76,7 +76,8 @@ pub(super) struct Room<'a> {
     pub(super) ledger: Ledger,
     issuer: &'a Mutex<Issuer>,
     metrics: FirmSlotMetrics,
-    pub(super) observed: Observed,
+    /// The jobs, with when they were submitted, of which the log has what would be reserved.
+    pub(super) observed: HashSet<(JobId, UnixTime)>,
     pub(super) round: Option<Round>,
     /// When something was sent to slurmctld last.
     sent_at: Option<Instant>,
@@ -97,7 +98,7 @@ impl<'a> Room<'a> {
             ledger,
             issuer,
             metrics,
-            observed: Observed::default(),
+            observed: HashSet::new(),
             round: None,
             sent_at: None,
             is_away: false,
@@ -209,7 +210,7 @@ impl<'a> Room<'a> {
     /// stands.
     fn look_at(&mut self, place: usize, reservations: &[Reservation]) -> Option<()> {
         let slot = self.ledger.slots().get(place)?.clone();
-        let name = name::of_slot(slot.id, &self.key()?);
+        let name = slot_name::of_slot(slot.id, &self.key()?);
         let job = match slot.job.map(|job| self.job(job.id)) {
             Some(known) => known?,
             None => None,
@@ -304,7 +305,7 @@ impl<'a> Room<'a> {
         tracing::info!(slot = id, state = state.name(), why = slot.why, "a firm slot is over");
         // It is over on the disk before anything of it is given back.
         self.ledger.keep();
-        let Some(name) = self.key().map(|key| name::of_slot(id, &key)) else { return };
+        let Some(name) = self.key().map(|key| slot_name::of_slot(id, &key)) else { return };
         if is_left && self.let_go(seen, job) && self.give_back(&name) == GivenBack::Gone {
             self.ledger.change(place).into_iter().for_each(|slot| slot.is_left = false);
         }
@@ -501,7 +502,7 @@ impl<'a> Room<'a> {
     fn tell_of_strays(&mut self, reservations: &[Reservation]) {
         let Some(key) = self.key() else { return };
         let is_known = |id: u64| self.ledger.slots().iter().any(|slot| slot.id == id);
-        let strays = reservations.iter().filter(|reservation| name::slot_of(&reservation.name, &key).is_some_and(|id| !is_known(id)));
+        let strays = reservations.iter().filter(|reservation| slot_name::slot_of(&reservation.name, &key).is_some_and(|id| !is_known(id)));
         let strays: HashSet<String> = strays.map(|reservation| reservation.name.clone()).collect();
         for name in strays.difference(&self.strays) {
             tracing::warn!(name, "a reservation is that of a firm slot which is not known any more: it runs out by itself");
