@@ -41,13 +41,13 @@ use crate::selection::Selection;
 /// independent, so that it is too narrow where many are. Jobs that were cancelled before their time
 /// count for nobody.
 ///
-/// Firm slots that jobs asked for with --reserve-window are counted by what their records said last:
-/// jobs that have ended since then, and those in the queue. How long nodes stood idle for firm
-/// slots is told by slurmdbd's records of reservations, of all slots that have begun, those without
-/// jobs among them, and ended more than two hours ago: slurmdbd adds what was idle up once an hour.
-/// It has no record of a slot that was given back before its begin, and of slots without jobs
-/// nothing but that; those of the last week are in queuecast reservations --json. Nothing is told of
-/// idle nodes where users, accounts or partitions are asked for.
+/// Firm slots that jobs asked for with --reserve-window are counted by what their records said
+/// last: jobs that have ended since then, and those in the queue. How long nodes stood idle for
+/// firm slots is told by slurmdbd's records of reservations, of all slots that have begun, those
+/// without jobs among them, and ended more than two hours ago: slurmdbd adds what was idle up once
+/// an hour. It has no record of a slot that was given back before its begin, and of slots without
+/// jobs nothing but that; those of the last week are in queuecast reservations --json. Nothing is
+/// told of idle nodes where users, accounts or partitions are asked for.
 ///
 /// Exit status: 0 if slurmdbd has answered, also where there were no reservations; 2 for wrong
 /// usage; 4 where Slurm cannot be asked at all; 5 where slurmdbd does not answer.
