@@ -21,6 +21,7 @@ const LIBSLURM: &[&str] = &[
     "slurm_bit_set_count",
     "slurm_free_((ctl_)?conf|assoc_mgr_info_msg|job_info_msg|node_info_msg|partition_info_msg|reservation_info_msg)",
     "slurm_(create|delete|update)_reservation",
+    "slurm_hostlist_(count|create|destroy)",
     "slurm_init",
     "slurm_init_(job|resv)_desc_msg",
     "slurm_kill_job2",
@@ -32,7 +33,7 @@ const LIBSLURM: &[&str] = &[
     "slurm_xfree",
     "slurmdb_(accounts|associations|users)_(add|get)",
     "slurmdb_archive_load",
-    "slurmdb_(clusters|jobs|qos)_get",
+    "slurmdb_(clusters|jobs|qos|reservations)_get",
     "slurmdb_connection_(close|commit|get)",
     "slurmdb_init_(assoc_rec|cluster_cond)",
 ];

@@ -5,6 +5,7 @@
 use std::io;
 
 use job_types::record::{Bearer, Record, SealKey};
+use job_types::slot_name;
 use job_types::time::UnixTime;
 use slurm_conf::state_directory::RECORD_KEY;
 use slurm_conf::trusted::is_damage;
@@ -58,6 +59,14 @@ impl Genuine {
         let (user, submitted, is_first_run) = (job.user_id, job.submitted.map(UnixTime), job.restarts == 0);
         let bearer = Bearer { user, job: job.job_id, submitted, is_first_run };
         job.admin_comment.as_deref().is_none_or(|comment| self.believes(comment, &bearer))
+    }
+
+    /// Whether a reservation of that name is taken for that of a firm slot.
+    pub(crate) fn believes_reservation(&self, name: &str) -> bool {
+        match self {
+            Self::Unchecked => slot_name::may_be_of_slot(name),
+            Self::ByKey(key) => slot_name::slot_of(name, key).is_some(),
+        }
     }
 
     /// Whether what an accounting record has is believed.

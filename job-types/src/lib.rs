@@ -17,6 +17,7 @@ pub mod record;
 pub mod share;
 pub mod size;
 pub mod slot;
+pub mod slot_name;
 pub mod text;
 pub mod time;
 pub mod tres;

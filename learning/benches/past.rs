@@ -71,6 +71,7 @@ fn jobs(count: u32) -> Vec<Run<EndedJob<&'static str, PartitionIndex, &'static s
             recorded_forecast: None,
             promise: None,
             admission: None,
+            is_in_slot: false,
             is_interrupted: false,
         }
     };

@@ -280,7 +280,7 @@ impl Learner {
             self.promises.observe_run(run.id, &job, outcome, run.is_interrupted);
         }
         match &mut self.first {
-            Some(records) => records.push(Record::new(run.id, &Job::Ended(job), run.is_interrupted), self.settings.most_swept),
+            Some(records) => records.push(Record::new(run, &Job::Ended(job)), self.settings.most_swept),
             None => self.tracker.ended(&run.with(job)),
         }
         true
@@ -340,7 +340,11 @@ impl Learner {
                 }
                 (EventKind::Start, Some(row)) => {
                     let (occupied, recorded_forecast) = (open.job.occupied(), open.recorded_forecast);
-                    self.start(row, event.at, occupied, recorded_forecast.as_ref());
+                    if open.is_in_slot {
+                        self.start_in_slot(row, event.at, occupied);
+                    } else {
+                        self.start(row, event.at, occupied, recorded_forecast.as_ref());
+                    }
                 }
                 (EventKind::End | EventKind::EndAtOnce, _) => {
                     let ended = self.tracker.remove(event.serial);
@@ -460,6 +464,12 @@ impl Learner {
             let qbets = asked.qbets.as_ref().map(SourceForecast::asked);
             self.trials.learn(partition, asked.default.asked(), qbets, wait.0, self.random.random());
         }
+    }
+
+    /// A job starts in its firm slot: it has its nodes, but how long it waited says nothing.
+    fn start_in_slot(&mut self, row: u32, at: UnixTime, size: Size) {
+        self.sweep.start_without_wait(row, at, size);
+        self.forget(row);
     }
 
     /// A job ends; or is cancelled before it starts, which tells that it would have waited longer.

@@ -306,6 +306,16 @@ impl Sweep {
 
     /// Starts, as [`Sweep::start`] does, a job that gets another size than it asked for.
     pub fn start_with(&mut self, row: u32, at: UnixTime, size: Size) {
+        self.start_counting(row, at, size, true);
+    }
+
+    /// The job of a row starts at a moment that was agreed on, so that later jobs see nothing of
+    /// its wait.
+    pub fn start_without_wait(&mut self, row: u32, at: UnixTime, size: Size) {
+        self.start_counting(row, at, size, false);
+    }
+
+    fn start_counting(&mut self, row: u32, at: UnixTime, size: Size, counts_wait: bool) {
         let Some(open) = self.open.get_mut(&row) else { return };
         if open.phase != Phase::Waiting {
             return;
@@ -319,7 +329,9 @@ impl Sweep {
             if let Some(Kept { group, .. }) = self.groups.get_mut(index as usize) {
                 group.waiting.remove(&asked, expected_s, eligible);
                 group.running.add(&job, expected_s, at);
-                group.recent.learn(wait_s, at);
+                if counts_wait {
+                    group.recent.learn(wait_s, at);
+                }
             }
         }
         self.distributions.remove(false, asked.size.cpus, job.limit_or_zero().0, eligible);

@@ -76,6 +76,17 @@ fn reservations(cluster: &Cluster) -> String {
     String::from_utf8_lossy(&cluster.run("scontrol", &["-o", "show", "reservations"]).stdout).into_owned()
 }
 
+/// What the report says of firm slots once slurmdbd has the records of so many jobs that asked for
+/// one and are over.
+fn reported(cluster: &Cluster, over: u64) -> Value {
+    wait_for("a report on firm slots", PATIENCE, || {
+        let report: Value = serde_json::from_str(&cluster.output("queuecast", &["report", "reservations", "--json"])).unwrap();
+        assert!(report["firm_reservations"]["reservations"].is_u64(), "{report}");
+        let firm = &report["firm"];
+        (firm["slots"].as_u64()? == over && firm["open"] == 0).then(|| firm.clone())
+    })
+}
+
 fn is_free(cluster: &Cluster) -> Option<()> {
     (!reservations(cluster).contains("queuecast-")).then_some(())
 }
@@ -170,6 +181,7 @@ fn a_job_with_a_window_starts_in_its_slot_before_those_that_stand_ahead_of_it() 
     assert!(states.contains(&"PENDING".to_owned()), "{states:?}");
     wait_for("nothing to be reserved", PATIENCE, || is_free(&cluster));
     assert!(job.explained().contains("firm slot"), "{}", job.explained());
+    assert_eq!(reported(&cluster, 1)["kept"], 1);
 }
 
 #[test]
@@ -195,6 +207,27 @@ fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
     wait_for("nothing to be reserved for a held job", PATIENCE, || is_free(&cluster));
     wait_for("the record to say so", PATIENCE, || held.field("AdminComment").contains("\"returned\"").then_some(()));
     held.cancel();
+    let firm = reported(&cluster, 2);
+    assert_eq!((&firm["returned"], &firm["cancelled"]), (&1.into(), &1.into()), "{firm}");
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn in_observe_the_log_has_the_slot_that_would_have_been_reserved_and_nothing_is_made() {
+    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{}", POLICY.replace("enforce", "observe"))));
+    // The job is to wait: in this mode its begin time stays as it is.
+    let _running = cluster.submit(&["-N8", "-t30", "--exclusive"], "sleep 1500").job();
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    let job = cluster.submit_for(USER, &["-N2", "-t10", "--exclusive", "--reserve-window=now+1hour,now+3hours"], "sleep 5").job();
+    let line = wait_for("the slot to be logged", PATIENCE, || {
+        cluster.log("queuecastd").lines().find(|line| line.contains("would reserve a firm slot")).map(str::to_owned)
+    });
+    assert!(line.contains(&job.id), "{line}");
+    assert_eq!(is_free(&cluster), Some(()), "{}", reservations(&cluster));
+    let report: Value = serde_json::from_str(&cluster.output("queuecast", &["report", "reservations", "--json"])).unwrap();
+    assert_eq!((&report["firm"]["observed"], &report["firm"]["slots"]), (&1.into(), &0.into()), "{report}");
+    job.cancel();
 }
 
 #[test]

@@ -42,6 +42,11 @@ impl PastArguments {
         Ok(Past { since, until })
     }
 
+    /// Whether jobs of all partitions are meant.
+    pub(crate) fn means_all_partitions(&self) -> bool {
+        self.partition.is_empty()
+    }
+
     /// The partition of a job, which is the first of those that it names; `None` where jobs of that
     /// partition are not asked for.
     pub(crate) fn wanted<'a>(&self, partitions: Option<&'a str>) -> Option<&'a str> {

@@ -75,6 +75,10 @@ impl Learner {
                         }
                     }
                     EventKind::Start => {
+                        if record.is_in_slot {
+                            self.start_in_slot(event.job, event.at, job.occupied());
+                            continue;
+                        }
                         self.start(event.job, event.at, job.occupied(), None);
                         progress.starts += 1;
                         progress.since_training += 1;
@@ -124,13 +128,14 @@ impl Learner {
                 continue;
             }
             if is_settled(&job) {
-                records.push(Record::new(run.id, &job, run.is_interrupted));
+                records.push(Record::new(&run, &job));
                 continue;
             }
             let before = tasks_of.entry(run.id_while_waiting()).or_default();
             let tasks = run.tasks.min(super::tracker::MOST_TASKS.saturating_sub(*before));
             *before += tasks;
-            records.extend((0..tasks).map(|_| Record::new(run.id_while_waiting(), &job, false)));
+            let waiting = Run { id: run.id_while_waiting(), ..run };
+            records.extend((0..tasks).map(|_| Record::new(&waiting, &job)));
         }
         records
     }

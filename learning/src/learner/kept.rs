@@ -67,6 +67,7 @@ mod tests {
             recorded_forecast: None,
             promise: None,
             admission: None,
+            is_in_slot: false,
             is_interrupted: false,
         }
     }

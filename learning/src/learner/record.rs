@@ -1,7 +1,7 @@
 //! A run in few bytes, for the time between its reading and the first sweep: a million of them are
 //! 60 MB.
 
-use super::RunId;
+use super::{Run, RunId};
 use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
 use job_types::number::{AccountIndex, JobId, PartitionIndex, QosIndex, UserId};
 use job_types::size::Size;
@@ -28,6 +28,7 @@ pub(super) struct Record {
     suspended_s: u32,
     partition: PartitionIndex,
     qos: QosIndex,
+    pub(super) is_in_slot: bool,
     pub(super) is_interrupted: bool,
 }
 
@@ -75,7 +76,8 @@ fn moment(seconds: u32) -> Option<UnixTime> {
 }
 
 impl Record {
-    pub(super) fn new(id: RunId, job: &Job, is_interrupted: bool) -> Record {
+    pub(super) fn new<J>(run: &Run<J>, job: &Job) -> Record {
+        let Run { id, is_in_slot, is_interrupted, .. } = *run;
         let submitted = job.submitted();
         let suspended = if let Job::Ended(job) = job { job.suspended } else { Seconds::ZERO };
         Record {
@@ -94,6 +96,7 @@ impl Record {
             suspended_s: narrow(suspended.0),
             partition: submitted.partition,
             qos: submitted.qos,
+            is_in_slot,
             is_interrupted,
         }
     }
@@ -147,7 +150,19 @@ mod tests {
                     eligible: UnixTime(1),
                 };
                 let job = Job::Waiting(submitted).started(UnixTime(1), None).ended(UnixTime(i64::from(end)), Seconds::ZERO);
-                latest.push(Record::new(RunId { submitted: 1, job: JobId(n) }, &job, false), 800);
+                let run = Run {
+                    id: RunId { submitted: 1, job: JobId(n) },
+                    array: None,
+                    tasks: 1,
+                    is_held: false,
+                    job,
+                    recorded_forecast: None,
+                    promise: None,
+                    admission: None,
+                    is_in_slot: false,
+                    is_interrupted: false,
+                };
+                latest.push(Record::new(&run, &job), 800);
                 assert!(latest.records.len() <= 900);
             }
             let records = latest.into_records();

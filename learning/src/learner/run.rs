@@ -36,6 +36,9 @@ pub struct Run<J> {
     pub promise: Option<PromiseOutcome>,
     /// What has become of its deadline, where it was admitted with one.
     pub admission: Option<AdmissionOutcome>,
+    /// Whether it started in a firm slot, a reservation of its own, or waits to: its wait says
+    /// nothing of the queue.
+    pub is_in_slot: bool,
     /// Whether it ended because it was requeued or preempted, or a node failed: its run time is not
     /// that of its program.
     pub is_interrupted: bool,
@@ -45,8 +48,8 @@ impl<J> Run<J> {
     /// The run with another job, or the same job told otherwise.
     #[must_use]
     pub fn with<K>(&self, job: K) -> Run<K> {
-        let Run { id, array, tasks, is_held, recorded_forecast, promise, admission, is_interrupted, .. } = *self;
-        Run { id, array, tasks, is_held, job, recorded_forecast, promise, admission, is_interrupted }
+        let Run { id, array, tasks, is_held, recorded_forecast, promise, admission, is_in_slot, is_interrupted, .. } = *self;
+        Run { id, array, tasks, is_held, job, recorded_forecast, promise, admission, is_in_slot, is_interrupted }
     }
 
     /// The id by which the run is known while it waits. Tasks of an array have no numbers of their

@@ -49,6 +49,7 @@ fn run(job: u32, eligible: i64, start: Option<i64>, end: Option<i64>) -> Told {
         recorded_forecast: None,
         promise: None,
         admission: None,
+        is_in_slot: false,
         is_interrupted: false,
     }
 }
@@ -415,6 +416,35 @@ fn the_fallback_is_qbets_as_it_is_evaluated() {
         partitions.contains(&PartitionIndex(0)) && partitions.contains(&PartitionIndex(1)) && classes.iter().all(|class| class.jobs > 100),
         "{partitions:?}"
     );
+}
+
+#[test]
+fn a_wait_until_a_firm_slot_is_no_wait_in_the_queue_though_its_job_has_its_nodes() {
+    let mut runs = past(1_500, 6);
+    for run in runs.iter_mut().step_by(7) {
+        run.is_in_slot = true;
+    }
+    let now = eligible(&runs[1_400]).0;
+    let mut learner = learner();
+    let mut from = eligible(&runs[700]).0;
+    refresh(&mut learner, &runs, 0, from);
+    for moment in (from + 60..now).step_by(60).chain([now]) {
+        refresh(&mut learner, &runs, from, moment);
+        from = moment;
+    }
+    let jobs: Vec<EndedJob> = runs.iter().map(|run| job_of(run, AccountIndex(0))).collect();
+    let classes = |counts: fn(usize) -> bool| {
+        let mut evaluated = Qbets::new();
+        let started = events(&jobs).into_iter().filter(|event| event.kind == EventKind::Start && event.at.0 <= now);
+        for job in started.filter(|event| counts(event.job as usize)).map(|event| &jobs[event.job as usize]) {
+            evaluated.observe(&job.submitted, job.wait().unwrap());
+        }
+        evaluated.classes(0.9)
+    };
+    let learnt = learner.model(0.9).classes;
+    assert_eq!(learnt, classes(|row| row % 7 != 0));
+    assert_ne!(learnt, classes(|_row| true));
+    assert_eq!(learner.open_runs(), live(&runs, now).len());
 }
 
 /// A learner that has been through a past, and has seen the queue of its end.

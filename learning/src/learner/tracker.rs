@@ -25,6 +25,7 @@ pub(super) struct Open {
     pub(super) id: RunId,
     /// The job, with what is known of its start and end.
     pub(super) job: Job,
+    pub(super) is_in_slot: bool,
     pub(super) is_interrupted: bool,
     /// The forecast of its wait that the submit filter gave.
     pub(super) recorded_forecast: Option<RecordedForecast>,
@@ -125,6 +126,7 @@ impl Tracker {
         let submitted = *open.job.submitted();
         open.job = Job::Ended(EndedJob { submitted, allocated, start, ..*job });
         open.is_interrupted = run.is_interrupted;
+        open.is_in_slot |= run.is_in_slot;
         open.recorded_forecast = run.recorded_forecast.or(open.recorded_forecast);
         let begin = start.unwrap_or(submitted.eligible).max(submitted.eligible);
         if !was_running && start.is_some() {
@@ -168,7 +170,7 @@ impl Tracker {
                 self.running.insert(run.id, serial);
                 if let Some(open) = self.open.get_mut(&serial) {
                     open.id = run.id;
-                    open.recorded_forecast = run.recorded_forecast;
+                    (open.recorded_forecast, open.is_in_slot) = (run.recorded_forecast, run.is_in_slot);
                     open.job = open.job.started(start, allocated);
                     let begin = start.max(submitted.eligible);
                     self.push_event(begin, EventKind::Start, serial);
@@ -271,8 +273,10 @@ impl Tracker {
     fn open(&mut self, id: RunId, job: Job, row: Option<u32>) -> u64 {
         let serial = self.next;
         self.next += 1;
-        self.open
-            .insert(serial, Open { row, id, job, is_interrupted: false, recorded_forecast: None, seen: self.look, missing_since: None });
+        self.open.insert(
+            serial,
+            Open { row, id, job, is_in_slot: false, is_interrupted: false, recorded_forecast: None, seen: self.look, missing_since: None },
+        );
         serial
     }
 

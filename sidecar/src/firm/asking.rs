@@ -8,11 +8,12 @@ use job_types::firm::FirmPolicy;
 use job_types::number::UserId;
 use job_types::options::IfRefused;
 use job_types::slot::SlotState;
+use job_types::slot_name;
 use job_types::time::{Seconds, UnixTime};
 use upkeep::FirmSlot;
 
 use super::room::{Closed, GivenBack, Placed, Room};
-use super::{jobs, listed, name};
+use super::{jobs, listed};
 use crate::api::{Asked, Refused};
 use crate::clock::now;
 
@@ -56,7 +57,7 @@ impl Room<'_> {
         self.open()?;
         let place = self.ledger.add(asked(user, wanted, UnixTime(now())));
         let id = self.ledger.slots().get(place).map(|slot| slot.id);
-        let name = id.zip(self.key()).map(|(id, key)| name::of_slot(id, &key)).unwrap_or_default();
+        let name = id.zip(self.key()).map(|(id, key)| slot_name::of_slot(id, &key)).unwrap_or_default();
         let mut placed = Placed::Later;
         for _ in 0..ATTEMPTS {
             placed = self.place(place, &name);
@@ -108,7 +109,7 @@ impl Room<'_> {
             self.open()?;
             let away =
                 || Refused::for_now(StatusCode::SERVICE_UNAVAILABLE, "slurmctld does not answer; the slot stays", Duration::from_secs(30));
-            let name = self.key().map(|key| name::of_slot(slot.id, &key)).unwrap_or_default();
+            let name = self.key().map(|key| slot_name::of_slot(slot.id, &key)).unwrap_or_default();
             let job = match slot.job {
                 Some(job) => self.job(job.id).ok_or_else(away)?,
                 None => None,

@@ -12,10 +12,11 @@ use upkeep::{FirmSlot, JobSeen, SlotJob};
 
 use crate::known::promised_job::PromisedJob;
 
-/// The slot that a job asks for; `None` where it is over already, or has too little to reserve by.
+/// The slot that a job asks for, whatever its mode; `None` where it is over already, or has too
+/// little to reserve by.
 pub(super) fn asked_by(promised: &PromisedJob, now: UnixTime) -> Option<FirmSlot> {
     let job = &promised.job;
-    let asked = SlotAsked::of(&job.record)?;
+    let asked = SlotAsked::decided(&job.record)?;
     if job.record.changed.as_ref().and_then(|changed| changed.slot.as_ref()).is_some_and(|told| told.state.is_over()) {
         return None;
     }

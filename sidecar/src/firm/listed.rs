@@ -3,16 +3,15 @@
 use daemon_api::{SlotRefused, SlotWindow};
 use job_types::record::SealKey;
 use job_types::slot::SlotState;
+use job_types::slot_name;
 use upkeep::FirmSlot;
-
-use super::name;
 
 /// How a slot is told. Its reservation has a name where there is a key.
 pub(super) fn listed(slot: &FirmSlot, key: Option<&SealKey>, nearest: Option<String>) -> daemon_api::FirmSlot {
     let is_missing = matches!(slot.state, SlotState::Refused | SlotState::Lost);
     daemon_api::FirmSlot {
         id: slot.id,
-        name: slot.reserved.and_then(|_| Some(name::of_slot(slot.id, key?))),
+        name: slot.reserved.and_then(|_| Some(slot_name::of_slot(slot.id, key?))),
         job_id: slot.job.map(|job| job.id.0),
         user: slot.user.0,
         account: slot.account.clone(),
@@ -45,7 +44,7 @@ mod tests {
         let start = granted.asked_at + Seconds(7_200);
         granted.reserve(start, start + granted.duration(), granted.asked_at);
         let told = listed(&granted, Some(&key), None);
-        assert!(told.name.is_some_and(|told| name::slot_of(&told, &key) == Some(1)));
+        assert!(told.name.is_some_and(|told| slot_name::slot_of(&told, &key) == Some(1)));
         assert_eq!((told.end, told.fixed_at), (Some(start.0 + 3_600), Some(start.0 - 600)));
         let mut refused = slot();
         refused.end(SlotState::Refused, Some("no".to_owned()), UnixTime(0));

@@ -7,14 +7,14 @@
 //! ranked in the thread that answers probes, by the same ranking.
 //!
 //! A slot is on the disk ([`ledger`]) before anything is reserved for it, and its reservation has a
-//! name that nobody else can make up ([`name`]): a daemon that was killed at any step finds out
-//! from slurmctld how far it had come.
+//! name that nobody else can make up ([`job_types::slot_name`]): a daemon that was killed at any
+//! step finds out from slurmctld how far it had come.
 
 mod asking;
 mod jobs;
 pub(crate) mod ledger;
 mod listed;
-mod name;
+mod observing;
 mod placing;
 mod room;
 mod seen;
@@ -33,6 +33,7 @@ use crate::api::FirmRoom;
 use crate::changes::Issuer;
 use crate::clock::now;
 use crate::known::cluster::Cluster;
+use crate::metrics::firm_slots::FirmSlotMetrics;
 use crate::worker::Worker;
 
 use ledger::Ledger;
@@ -73,8 +74,8 @@ impl FirmThread {
 }
 
 /// Looks after slots until the main thread has dropped its end.
-pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, ledger: Ledger, issuer: &Mutex<Issuer>) {
-    let mut room = Room::new(api, ledger, issuer);
+pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, ledger: Ledger, issuer: &Mutex<Issuer>, metrics: FirmSlotMetrics) {
+    let mut room = Room::new(api, ledger, issuer, metrics);
     loop {
         let wait = room.due(UnixTime(now())).map_or(LONGEST_WAIT, |due| {
             let seconds = u64::try_from((due - UnixTime(now())).0).unwrap_or(0);

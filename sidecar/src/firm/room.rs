@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::{Receiver, never};
 use job_types::number::JobId;
 use job_types::options::{IfRefused, Mode};
+use job_types::promise::SlotAsked;
 use job_types::record::SealKey;
 use job_types::slot::SlotState;
+use job_types::slot_name;
 use job_types::time::{Seconds, UnixTime};
 use parking_lot::Mutex;
 use slurm_sys::client::controller::{
@@ -21,10 +23,11 @@ use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 use super::ledger::Ledger;
 use super::placing::{self, NotRanked};
 use super::told::told;
-use super::{Round, jobs, listed, name, seen};
+use super::{Round, jobs, listed, seen};
 use crate::api::{Asked, FirmRoom};
 use crate::changes::{Change, Issuer};
 use crate::clock::now;
+use crate::metrics::firm_slots::FirmSlotMetrics;
 use crate::read::queue_reader;
 
 /// How long slurmctld keeps a reservation without jobs where no daemon gives it back, at the least.
@@ -72,6 +75,9 @@ pub(super) struct Room<'a> {
     pub(super) api: FirmRoom,
     pub(super) ledger: Ledger,
     issuer: &'a Mutex<Issuer>,
+    metrics: FirmSlotMetrics,
+    /// The jobs, with when they were submitted, of which the log has what would be reserved.
+    pub(super) observed: HashSet<(JobId, UnixTime)>,
     pub(super) round: Option<Round>,
     /// When something was sent to slurmctld last.
     sent_at: Option<Instant>,
@@ -86,11 +92,13 @@ pub(super) struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>) -> Self {
+    pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>, metrics: FirmSlotMetrics) -> Self {
         let room = Self {
             api,
             ledger,
             issuer,
+            metrics,
+            observed: HashSet::new(),
             round: None,
             sent_at: None,
             is_away: false,
@@ -147,6 +155,9 @@ impl<'a> Room<'a> {
 
     /// Looks at all slots, the most urgent first.
     pub(super) fn look(&mut self) {
+        if !self.issuer.lock().is_off() {
+            self.observe();
+        }
         if self.check_open().is_err() {
             return;
         }
@@ -157,6 +168,7 @@ impl<'a> Room<'a> {
             return;
         }
         places.sort_by_key(|place| self.ledger.slots().get(*place).and_then(|slot| slot.reserved).map(|times| times.start));
+        let begun = Instant::now();
         let Some(reservations) = self.reservations() else { return };
         self.tell_of_strays(&reservations);
         self.ranked_anew = 0;
@@ -165,6 +177,7 @@ impl<'a> Room<'a> {
                 return;
             }
         }
+        self.metrics.looked(begun.elapsed());
         if self.is_away {
             self.is_away = false;
             tracing::info!("firm slots are looked after again");
@@ -183,7 +196,7 @@ impl<'a> Room<'a> {
             let job = &promised.job;
             let is_its =
                 |slot: &FirmSlot| slot.job.is_some_and(|of| of.id == job.id && (of.submitted == job.submitted || job.restarts > 0));
-            if job.started.is_some() || self.ledger.slots().iter().any(is_its) {
+            if SlotAsked::of(&job.record).is_none() || job.started.is_some() || self.ledger.slots().iter().any(is_its) {
                 continue;
             }
             if let Some(slot) = jobs::asked_by(promised, UnixTime(now())) {
@@ -197,7 +210,7 @@ impl<'a> Room<'a> {
     /// stands.
     fn look_at(&mut self, place: usize, reservations: &[Reservation]) -> Option<()> {
         let slot = self.ledger.slots().get(place)?.clone();
-        let name = name::of_slot(slot.id, &self.key()?);
+        let name = slot_name::of_slot(slot.id, &self.key()?);
         let job = match slot.job.map(|job| self.job(job.id)) {
             Some(known) => known?,
             None => None,
@@ -262,6 +275,7 @@ impl<'a> Room<'a> {
                     let slot = self.ledger.change(place)?;
                     tracing::info!(slot = slot.id, why, "another slot is looked for");
                     slot.begin_anew(why);
+                    self.metrics.moved();
                     let placed = self.place(place, name);
                     let present = job.and_then(|job| self.job(job.job_id).flatten());
                     if let Placed::Refused(reason, _) = placed {
@@ -291,7 +305,7 @@ impl<'a> Room<'a> {
         tracing::info!(slot = id, state = state.name(), why = slot.why, "a firm slot is over");
         // It is over on the disk before anything of it is given back.
         self.ledger.keep();
-        let Some(name) = self.key().map(|key| name::of_slot(id, &key)) else { return };
+        let Some(name) = self.key().map(|key| slot_name::of_slot(id, &key)) else { return };
         if is_left && self.let_go(seen, job) && self.give_back(&name) == GivenBack::Gone {
             self.ledger.change(place).into_iter().for_each(|slot| slot.is_left = false);
         }
@@ -383,7 +397,9 @@ impl<'a> Room<'a> {
             comment: None,
         };
         self.pace();
-        self.issuer.lock().reservation(|| create_reservation(&new))
+        let outcome = self.issuer.lock().reservation(|| create_reservation(&new))?;
+        self.metrics.answered(&outcome);
+        Some(outcome)
     }
 
     fn move_to_better(&mut self, place: usize, name: &str, job: Option<&QueuedJob>, now: UnixTime) -> Option<()> {
@@ -394,12 +410,15 @@ impl<'a> Room<'a> {
         for start in placing::better(&ranked.ok()?, &slot, times.start, now) {
             self.pace();
             let update = ReservationUpdate { start: Some(start), nodes: Some(slot.nodes), ..ReservationUpdate::default() };
-            match self.issuer.lock().reservation(|| update_reservation(name, &update))? {
+            let outcome = self.issuer.lock().reservation(|| update_reservation(name, &update))?;
+            self.metrics.answered(&outcome);
+            match outcome {
                 Ok(()) => {
                     tracing::info!(slot = slot.id, from = times.start.0, to = start.0, "moved a firm slot");
                     let slot = self.ledger.change(place)?;
                     slot.reserve(start, start + slot.duration(), now);
                     slot.moved = slot.moved.saturating_add(1);
+                    self.metrics.moved();
                     self.tell(place, job);
                     return Some(());
                 }
@@ -483,7 +502,7 @@ impl<'a> Room<'a> {
     fn tell_of_strays(&mut self, reservations: &[Reservation]) {
         let Some(key) = self.key() else { return };
         let is_known = |id: u64| self.ledger.slots().iter().any(|slot| slot.id == id);
-        let strays = reservations.iter().filter(|reservation| name::slot_of(&reservation.name, &key).is_some_and(|id| !is_known(id)));
+        let strays = reservations.iter().filter(|reservation| slot_name::slot_of(&reservation.name, &key).is_some_and(|id| !is_known(id)));
         let strays: HashSet<String> = strays.map(|reservation| reservation.name.clone()).collect();
         for name in strays.difference(&self.strays) {
             tracing::warn!(name, "a reservation is that of a firm slot which is not known any more: it runs out by itself");
@@ -510,6 +529,7 @@ impl<'a> Room<'a> {
 
     fn list(&self) {
         let key = self.key();
+        self.metrics.slots(self.ledger.slots().iter().map(|slot| slot.state));
         self.api.list(self.ledger.slots().iter().map(|slot| listed::listed(slot, key.as_ref(), None)).collect());
     }
 }

@@ -85,6 +85,7 @@ pub(crate) fn ended(job_id: u32) -> Ended {
         promise: None,
         admission: None,
         recorded_forecast: None,
+        is_in_slot: false,
         is_interrupted: false,
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct PromisedJobs {
     pub(crate) reserved: Vec<PromisedJob>,
     /// Jobs that were admitted with a deadline.
     pub(crate) admitted: Vec<PromisedJob>,
-    /// Jobs for which a firm slot is asked.
+    /// Jobs for which a firm slot is asked, also in a mode that makes none.
     pub(crate) slots: Vec<PromisedJob>,
 }
 
@@ -27,7 +27,7 @@ impl PromisedJobs {
             match Promise::decided(&promised.job.record) {
                 Some(Promise::Reservation(_)) => jobs.reserved.push(promised),
                 Some(Promise::Deadline(_)) => jobs.admitted.push(promised),
-                None if SlotAsked::of(&promised.job.record).is_some() => jobs.slots.push(promised),
+                None if SlotAsked::decided(&promised.job.record).is_some() => jobs.slots.push(promised),
                 None => {}
             }
         }

@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod deadlines;
 pub(crate) mod filter_counters;
+pub(crate) mod firm_slots;
 pub(crate) mod guard;
 pub(crate) mod kept_sums;
 pub(crate) mod listener;
@@ -42,6 +43,7 @@ use crate::known::cluster::{Cluster, Ended};
 use crate::message::Learnt;
 use crate::metrics::changes::ChangeMetrics;
 use crate::metrics::deadlines::DeadlineMetrics;
+use crate::metrics::firm_slots::FirmSlotMetrics;
 use crate::metrics::guard::GuardMetrics;
 use crate::metrics::promises::PromiseMetrics;
 use crate::metrics::rules::RuleMetrics;
@@ -125,6 +127,7 @@ pub(crate) struct Metrics {
     changes: ChangeMetrics,
     promises: PromiseMetrics,
     deadlines: DeadlineMetrics,
+    firm_slots: FirmSlotMetrics,
     rules: RuleMetrics,
     guard: GuardMetrics,
     ages: Arc<Ages>,
@@ -165,6 +168,7 @@ impl Metrics {
             changes: ChangeMetrics::registered(&mut registry),
             promises: PromiseMetrics::registered(&mut registry),
             deadlines: DeadlineMetrics::registered(&mut registry),
+            firm_slots: FirmSlotMetrics::registered(&mut registry),
             rules: RuleMetrics::registered(&mut registry, rule_counters_file),
             guard: GuardMetrics::registered(&mut registry),
             ages: Arc::default(),
@@ -325,6 +329,11 @@ impl Metrics {
     /// What is counted of changes of jobs, for the thread that makes them.
     pub(crate) fn changes(&self) -> ChangeMetrics {
         self.changes.clone()
+    }
+
+    /// What is counted of firm slots, for the thread that looks after them.
+    pub(crate) fn firm_slots(&self) -> FirmSlotMetrics {
+        self.firm_slots.clone()
     }
 
     /// What the guard has found.

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender};
 use job_types::job::{EndedJob, WaitingJob};
+use job_types::promise::SlotAsked;
 use job_types::record::waited_on_nodes;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -351,6 +352,7 @@ fn ended(record: &EndedJobRecord<'_>, names: &mut HashSet<Arc<str>>, qos: &HashM
         promise: comment.as_deref().and_then(|comment| PromiseOutcome::read(comment, &record.reserved_run())),
         admission: comment.as_deref().and_then(|comment| AdmissionOutcome::read(comment, UnixTime(record.ended), record.state.ending())),
         recorded_forecast: comment.as_deref().and_then(|comment| RecordedForecast::read(comment, eligible)),
+        is_in_slot: comment.as_deref().is_some_and(SlotAsked::is_used_by),
         is_interrupted: record.state.is_interruption() || held.ends_with_the_job,
     })
 }

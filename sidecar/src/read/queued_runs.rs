@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use job_types::job::{EndedJob, Job, RunningJob, WaitingJob};
+use job_types::promise::SlotAsked;
 use job_types::record;
 use job_types::size::Size;
 use job_types::time::{Seconds, UnixTime};
@@ -54,6 +55,10 @@ fn recorded_forecast(job: &QueuedJob, eligible: UnixTime) -> Option<RecordedFore
     RecordedForecast::read(job.admin_comment.as_deref()?, eligible)
 }
 
+fn is_in_slot(job: &QueuedJob) -> bool {
+    job.admin_comment.as_deref().is_some_and(SlotAsked::is_used_by)
+}
+
 /// A job that has ended, or was cancelled while it waited, which slurmctld shows for some minutes
 /// more (`MinJobAge` of slurm.conf). One that was never eligible was never in the queue.
 pub(super) fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<Ended> {
@@ -81,6 +86,7 @@ pub(super) fn ended(job: &QueuedJob, names: &mut HashSet<Arc<str>>) -> Option<En
         promise: job.admin_comment.as_deref().and_then(|comment| PromiseOutcome::read(comment, &job.reserved_run())),
         admission: job.admin_comment.as_deref().and_then(|comment| AdmissionOutcome::read(comment, UnixTime(end), job.state.ending())),
         recorded_forecast: recorded_forecast(job, eligible),
+        is_in_slot: is_in_slot(job),
         is_interrupted: job.state.is_interruption() || held.ends_with_the_job,
     })
 }
@@ -115,6 +121,7 @@ pub(super) fn live(job: &QueuedJob, names: &mut HashSet<Arc<str>>, read_at: Unix
         promise: job.admin_comment.as_deref().and_then(|comment| PromiseOutcome::read_live(comment, &job.reserved_run(), read_at)),
         admission: job.admin_comment.as_deref().and_then(|comment| AdmissionOutcome::read_live(comment, read_at)),
         recorded_forecast: eligible.and_then(|eligible| recorded_forecast(job, eligible)),
+        is_in_slot: is_in_slot(job),
         is_interrupted: false,
     };
     let size = Size { nodes: nodes.saturating_mul(tasks), cpus: cpus.saturating_mul(tasks) };

@@ -88,6 +88,7 @@ impl OpenJob {
             recorded_forecast: None,
             promise: None,
             admission: None,
+            is_in_slot: false,
             is_interrupted: false,
         }
     }

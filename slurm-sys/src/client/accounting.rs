@@ -18,9 +18,11 @@ use crate::client::library::libslurm;
 
 mod one_job;
 mod recorded;
+mod reservations;
 mod windows;
 
 pub use recorded::RecordedRun;
+pub use reservations::RecordedReservation;
 pub use windows::WindowWidth;
 
 /// Every run of a requeued job, not only its last; no steps, which are one more query for each job;

@@ -28,7 +28,7 @@ mod state;
 mod symbols;
 pub(crate) mod value;
 
-pub use accounting::{AccountingConnection, ArrayTask, EndedJobRecord, RecordedRun, WindowWidth};
+pub use accounting::{AccountingConnection, ArrayTask, EndedJobRecord, RecordedReservation, RecordedRun, WindowWidth};
 pub use error::ClientError;
 pub use local::{LocalConfiguration, local_configuration};
 pub use start::{PrivateData, Site, initialise, site};

@@ -5,6 +5,7 @@ use command_parts::output::{Lines, count, moment, node_hours, table};
 use job_types::time::UnixTime;
 
 use super::Report;
+use super::firm::{FirmReservations, FirmSlots};
 use super::tally::Row;
 use crate::report::interval::note_on_between;
 use crate::report::kept::promised_and_kept;
@@ -18,9 +19,15 @@ pub(super) fn text(report: &Report) -> String {
         lines.line("withdrawn", format!("{}: cancelled before the time, and not counted", count(report.withdrawn)));
     }
     if report.is_empty() {
-        lines.plain("no reservations");
-        return lines.text();
+        lines.plain("no virtual reservations");
+    } else {
+        add_virtual(&mut lines, report);
     }
+    add_firm(&mut lines, report);
+    lines.text()
+}
+
+fn add_virtual(lines: &mut Lines, report: &Report) {
     lines.heading("Promised and kept");
     lines.table(&promised_and_kept("reservations", rows(report).map(|row| &row.kept)));
     lines.heading("What it cost: node-hours");
@@ -28,7 +35,35 @@ pub(super) fn text(report: &Report) -> String {
     lines.plain("");
     lines.plain(note_on_between());
     lines.plain("required: what the jobs ran; used: what they had their nodes, with the waits on them");
-    lines.text()
+}
+
+fn add_firm(lines: &mut Lines, report: &Report) {
+    let FirmSlots { slots, kept, moved, early, returned, refused, lost, cancelled, open, observed } = report.firm;
+    let reserved = report.firm_reservations.as_ref().filter(|reserved| reserved.reservations > 0);
+    if slots + observed == 0 && reserved.is_none() {
+        return;
+    }
+    lines.heading("Firm slots");
+    let rows = [
+        ("asked for", slots, "by jobs"),
+        ("kept", kept, "the job started in its slot, inside its window"),
+        ("early", early, "the job started before it needed its slot"),
+        ("returned", returned, "the job was held or changed, or did not come"),
+        ("refused", refused, "there was no slot in the window"),
+        ("lost", lost, "the slot was taken away, and there was no other"),
+        ("cancelled", cancelled, "the slot, or the job before it started"),
+        ("open", open, "it is not known yet"),
+        ("moved", moved, "of all: to another time, at least once"),
+        ("observed", observed, "asked for in a mode that makes none, and not counted above"),
+    ];
+    for (label, number, meaning) in rows {
+        lines.line(label, format!("{}: {meaning}", count(number)));
+    }
+    if let Some(FirmReservations { reservations, unused, node_hours: all, idle_node_hours: idle }) = reserved {
+        let (all, idle) = (node_hours(*all), node_hours(*idle));
+        lines.line("reserved", format!("{all} node-hours, of which {idle} idle, by {} reservations", count(*reservations)));
+        lines.line("unused", format!("{}: of these reservations, which nobody used", count(*unused)));
+    }
 }
 
 /// The rows of each partition, and those of all where there are several partitions.

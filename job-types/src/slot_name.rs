@@ -1,6 +1,6 @@
 //! The names of the reservations that firm slots have, by which they are known after a restart.
 
-use job_types::record::SealKey;
+use crate::record::SealKey;
 
 /// What the names begin with.
 const PREFIX: &str = "queuecast";
@@ -9,15 +9,24 @@ const KIND: &str = "firm slot";
 
 /// The name of the reservation of a slot. Nobody who lacks the key can make it up: a reservation
 /// that somebody else has made is never taken for one of these.
-pub(crate) fn of_slot(id: u64, key: &SealKey) -> String {
+#[must_use]
+pub fn of_slot(id: u64, key: &SealKey) -> String {
     format!("{PREFIX}-{id}-{}", key.proof(KIND, id))
 }
 
 /// The number of the slot whose reservation has that name; `None` for any other name.
-pub(crate) fn slot_of(name: &str, key: &SealKey) -> Option<u64> {
+#[must_use]
+pub fn slot_of(name: &str, key: &SealKey) -> Option<u64> {
     let (id, _) = name.strip_prefix(PREFIX)?.strip_prefix('-')?.split_once('-')?;
     let id = id.parse().ok()?;
     (of_slot(id, key) == name).then_some(id)
+}
+
+/// Whether a name looks like that of a slot's reservation, to whoever has no key to tell.
+#[must_use]
+pub fn may_be_of_slot(name: &str) -> bool {
+    let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix('-')?.split_once('-'));
+    parts.is_some_and(|(id, proof)| id.parse::<u64>().is_ok() && proof.len() == 16 && proof.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]
@@ -37,6 +46,7 @@ mod tests {
         for forged in [&*other, &of_another, &format!("{name} "), "queuecast-41-", "queuecast-041-", "a b;c/../x", ""] {
             assert_eq!(slot_of(forged, &KEY), None, "{forged}");
         }
+        assert!(may_be_of_slot(&name) && may_be_of_slot(&other) && !may_be_of_slot("queuecast-41-") && !may_be_of_slot("maintenance"));
     }
 
     proptest! {

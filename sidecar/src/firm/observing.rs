@@ -1,0 +1,71 @@
+//! What would have been reserved for jobs that ask for a firm slot in a mode below `enforce`: the
+//! window is ranked once by the plan that stands, and the log has the slot that is best.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use job_types::promise::SlotAsked;
+use job_types::time::UnixTime;
+use upkeep::FirmSlot;
+
+use super::placing::{self, NotRanked};
+use super::room::Room;
+use super::{Round, jobs};
+use crate::api::Ranked;
+use crate::clock::now;
+
+/// How many windows are ranked in one look, so that slots which are made do not wait long.
+const MOST_RANKED: usize = 4;
+
+impl Room<'_> {
+    /// Ranks the windows that are new, and logs what would have been reserved.
+    pub(super) fn observe(&mut self) {
+        let Some(Round { cluster, .. }) = &self.round else { return };
+        let cluster = Arc::clone(cluster);
+        let asking = || {
+            let observed = cluster.slots.iter().filter(|promised| SlotAsked::of(&promised.job.record).is_none());
+            observed
+                .map(|promised| ((promised.job.id, promised.job.submitted), promised))
+                .filter(|(_, promised)| promised.job.started.is_none())
+        };
+        let there: HashSet<_> = asking().map(|(known_by, _)| known_by).collect();
+        self.observed.retain(|known_by| there.contains(known_by));
+        let new: Vec<_> = asking().filter(|(known_by, _)| !self.observed.contains(known_by)).take(MOST_RANKED).collect();
+        for (known_by, promised) in new {
+            let would_be = match jobs::asked_by(promised, UnixTime(now())) {
+                Some(slot) => would_be(&slot, placing::rank(self.api.prober(), &slot, "")),
+                None => Some(Err("the job says too little of its size or time limit".to_owned())),
+            };
+            match would_be {
+                // There is no plan: it is tried again.
+                None => continue,
+                Some(Ok(start)) => {
+                    tracing::info!(job = known_by.0.0, start = start.0, nodes = promised.job.size.nodes, "would reserve a firm slot")
+                }
+                Some(Err(why)) => tracing::info!(job = known_by.0.0, why, "would refuse a firm slot"),
+            }
+            self.observed.insert(known_by);
+        }
+    }
+}
+
+/// When the slot would begin, or why there would be none; `None` where nothing is known for now.
+fn would_be(slot: &FirmSlot, ranked: Result<Ranked, NotRanked>) -> Option<Result<UnixTime, String>> {
+    match ranked {
+        Ok(ranked) => Some(placing::in_order(&ranked, slot.near).first().copied().ok_or_else(|| placing::why_none(&ranked))),
+        Err(NotRanked::Later) => None,
+        Err(NotRanked::Never(why)) => Some(Err(why)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::firm::made_up::slot;
+
+    #[test]
+    fn a_window_that_can_not_be_ranked_for_now_is_ranked_later_and_one_that_never_can_is_refused() {
+        assert_eq!(would_be(&slot(), Err(NotRanked::Later)), None);
+        assert_eq!(would_be(&slot(), Err(NotRanked::Never("no".to_owned()))), Some(Err("no".to_owned())));
+    }
+}
