@@ -115,10 +115,10 @@ impl<'a> Asked<'a> {
         for _ in 0..extent.rounds {
             alone.push(self.refresh()?);
             let mut probes = Vec::new();
-            for place in 0..AT_ONCE {
-                // Each of another user: one has one under way at a time.
-                self.begun[place].push(Instant::now());
-                let mut command = self.site.asking(USERS[place]);
+            // Each of another user: one has one under way at a time.
+            for (user, begun) in USERS.iter().zip(&mut self.begun).take(AT_ONCE) {
+                begun.push(Instant::now());
+                let mut command = self.site.asking(user);
                 probes.push(command.args(QUESTION).stdout(Stdio::piped()).spawn()?);
             }
             // The first is under way, and the others wait for it.
