@@ -52,7 +52,7 @@ impl Room<'_> {
 /// When the slot would begin, or why there would be none; `None` where nothing is known for now.
 fn would_be(slot: &FirmSlot, ranked: Result<Ranked, NotRanked>) -> Option<Result<UnixTime, String>> {
     match ranked {
-        Ok(ranked) => Some(placing::in_order(&ranked, slot.near).first().copied().ok_or_else(|| placing::why_none(&ranked))),
+        Ok(ranked) => Some(placing::in_order(&ranked, slot.near).first().copied().ok_or_else(|| placing::why_none(&ranked, 0))),
         Err(NotRanked::Later) => None,
         Err(NotRanked::Never(why)) => Some(Err(why)),
     }

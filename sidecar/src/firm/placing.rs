@@ -68,8 +68,11 @@ pub(super) fn in_order(ranked: &Ranked, near: Option<UnixTime>) -> Vec<UnixTime>
     slots.into_iter().map(|slot| UnixTime(slot.start)).collect()
 }
 
-/// Why none of the slots is to be had.
-pub(super) fn why_none(ranked: &Ranked) -> String {
+/// Why none of the slots is to be had, of which slurmctld has refused so many that the plan had.
+pub(super) fn why_none(ranked: &Ranked, taken: u32) -> String {
+    if taken > 0 {
+        return format!("slurmctld lacks nodes at all {taken} times at which the plan of the queue has them: ask again with the next plan");
+    }
     // What the site says is told before what is in the way of one slot.
     let reasons = || ranked.answer.slots.iter().filter_map(|slot| slot.why_not.as_deref().map(|why| (slot.availability > 0.0, why)));
     let reason = reasons().find(|(is_free, _)| *is_free).or_else(|| reasons().next());
@@ -142,9 +145,10 @@ mod tests {
 
     #[test]
     fn where_none_is_to_be_had_the_sites_reason_is_told_before_what_is_in_the_way() {
-        assert_eq!(why_none(&ranked(&[(0, 0.0, 0), (100, 0.9, -70)], None)), "none of 2 slots is to be had: it delays a job by 70 s");
-        assert_eq!(why_none(&ranked(&[(0, 0.0, 0)], None)), "none of 1 slots is to be had: taken");
-        assert_eq!(why_none(&ranked(&[], None)), "no slot is to be had in the window");
+        assert_eq!(why_none(&ranked(&[(0, 0.0, 0), (100, 0.9, -70)], None), 0), "none of 2 slots is to be had: it delays a job by 70 s");
+        assert_eq!(why_none(&ranked(&[(0, 0.0, 0)], None), 0), "none of 1 slots is to be had: taken");
+        assert_eq!(why_none(&ranked(&[], None), 0), "no slot is to be had in the window");
+        assert!(why_none(&ranked(&[(0, 0.0, 0), (100, 0.9, 70)], None), 1).starts_with("slurmctld lacks nodes at all 1 times"));
     }
 
     #[test]

@@ -347,6 +347,7 @@ impl<'a> Room<'a> {
         if !self.ledger.keep() {
             return Placed::Later;
         }
+        let mut taken = 0;
         for start in placing::in_order(&ranked, slot.near) {
             // One that has passed when slurmctld reads it would begin at another moment than is
             // noted here.
@@ -365,7 +366,7 @@ impl<'a> Room<'a> {
                     self.keep_and_list();
                     return Placed::Reserved;
                 }
-                Some(Err(ReservationError::NodesBusy | ReservationError::Overlaps)) => {}
+                Some(Err(ReservationError::NodesBusy | ReservationError::Overlaps)) => taken += 1,
                 // One that is there already is taken up at the next look.
                 Some(Err(ReservationError::NameTaken | ReservationError::InUse | ReservationError::Away(_))) | None => {
                     return Placed::Later;
@@ -379,7 +380,7 @@ impl<'a> Room<'a> {
         if let Some(slot) = self.ledger.change(place) {
             slot.is_left = false;
         }
-        Placed::Refused(placing::why_none(&ranked), ranked.nearest)
+        Placed::Refused(placing::why_none(&ranked, taken), ranked.nearest)
     }
 
     fn reserve(&mut self, slot: &FirmSlot, name: &str, start: UnixTime) -> Option<Result<String, ReservationError>> {
