@@ -62,10 +62,6 @@ pub(crate) use standing::Standing;
 /// What is put in place by the main thread, and taken by whoever answers.
 type Latest<T> = Arc<Mutex<Option<Arc<T>>>>;
 
-/// How many threads of the socket may do what takes long, as leaving out of a snapshot what is
-/// others'.
-const MOST_BLOCKING_THREADS: usize = 2;
-
 /// What is answered from.
 #[derive(Debug)]
 pub(crate) struct Api {

@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
+use super::background;
 use super::credentials::{Credentials, MOST_AT_ONCE};
 use super::listener::{ARRIVAL, MOST_TURNED_AWAY, PATIENCE, REST, answer, turn_away};
 use super::places::Places;
@@ -38,8 +39,12 @@ pub(super) const MOST_CONNECTIONS_OF_A_HOST: usize = 16;
 pub(super) fn start(address: HostPort, answering: Answering, credentials: Credentials) -> io::Result<()> {
     let body = move || {
         let serving = || {
-            let blocking = MOST_AT_ONCE + super::MOST_BLOCKING_THREADS;
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().max_blocking_threads(blocking).build()?;
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_io()
+                .enable_time()
+                .max_blocking_threads(MOST_AT_ONCE + background::MOST_THREADS)
+                .on_thread_start(background::lower_priority)
+                .build()?;
             let listener = std::net::TcpListener::bind((address.host.as_str(), address.port))?;
             listener.set_nonblocking(true)?;
             tracing::info!(%address, "the API is served to other hosts");
