@@ -29,7 +29,8 @@ pub(super) fn firm_standing(
     };
     let active = || others().filter(|slot| !slot.state.is_over() && slot.start.is_some());
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let is_recent = |slot: &&FirmSlot| slot.start.is_some_and(|start| UnixTime(start) > now - CHARGED_FOR);
+    // One without a start has lost it, and is forgotten when a week has passed.
+    let is_recent = |slot: &&FirmSlot| slot.start.is_none_or(|start| UnixTime(start) > now - CHARGED_FOR);
     FirmStanding {
         of_user: count(active().filter(|slot| slot.user == user.0).count()),
         of_account: count(active().filter(is_of_account).count()),
@@ -97,16 +98,17 @@ mod tests {
             slot(1, 7, "physics", SlotState::Movable, 100),
             slot(2, 8, "Physics", SlotState::Running, -100),
             slot(3, 7, "biology", SlotState::Fixed, 0),
-            FirmSlot { start: None, ..slot(6, 7, "physics", SlotState::Asked, 0) },
+            FirmSlot { start: None, charged_node_s: 0, ..slot(6, 7, "physics", SlotState::Asked, 0) },
+            FirmSlot { start: None, ..slot(7, 7, "physics", SlotState::Lost, 0) },
             slot(4, 7, "physics", SlotState::Used, -3_600),
             slot(5, 7, "physics", SlotState::Used, -CHARGED_FOR.0),
         ];
         let standing = |own| firm_standing(&slots, own, UserId(7), Some("physics"), &partition(), UnixTime(NOW));
         let all = standing(None);
         assert_eq!((all.of_user, all.of_account, all.of_site), (2, 2, 3));
-        assert_eq!(all.charged_node_seconds, 3 * 1_440, "a week ago is long ago");
+        assert_eq!(all.charged_node_seconds, 4 * 1_440, "a week ago is long ago");
         let again = standing(Some(1));
-        assert_eq!((again.of_user, again.of_account, again.of_site, again.charged_node_seconds), (1, 1, 2, 2 * 1_440));
+        assert_eq!((again.of_user, again.of_account, again.of_site, again.charged_node_seconds), (1, 1, 2, 3 * 1_440));
     }
 
     #[test]

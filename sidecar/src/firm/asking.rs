@@ -163,6 +163,7 @@ fn asked(user: UserId, wanted: &Reserve, now: UnixTime) -> FirmSlot {
         asked_at: now,
         state: SlotState::Asked,
         reserved: None,
+        charged_before: 0,
         ranked_at: None,
         used_at: None,
         moved: 0,

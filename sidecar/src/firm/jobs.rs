@@ -41,6 +41,7 @@ pub(super) fn asked_by(promised: &PromisedJob, now: UnixTime) -> Option<FirmSlot
         asked_at: now,
         state: SlotState::Asked,
         reserved: None,
+        charged_before: 0,
         ranked_at: None,
         used_at: None,
         moved: 0,

@@ -28,6 +28,7 @@ pub(super) fn slot() -> FirmSlot {
         asked_at: UnixTime(1_774_618_200),
         state: SlotState::Asked,
         reserved: None,
+        charged_before: 0,
         ranked_at: None,
         used_at: None,
         moved: 0,

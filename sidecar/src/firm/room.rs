@@ -274,7 +274,7 @@ impl<'a> Room<'a> {
                 if self.let_go(seen, job) && self.give_back(name) == GivenBack::Gone {
                     let slot = self.ledger.change(place)?;
                     tracing::info!(slot = slot.id, why, "another slot is looked for");
-                    slot.begin_anew(why);
+                    slot.begin_anew(why, now);
                     self.metrics.moved();
                     let placed = self.place(place, name);
                     let present = job.and_then(|job| self.job(job.job_id).flatten());

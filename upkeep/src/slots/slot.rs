@@ -60,6 +60,10 @@ pub struct FirmSlot {
     pub state: SlotState,
     /// What is reserved.
     pub reserved: Option<ReservedTime>,
+    /// Node-seconds that are charged for reservations of it which had begun and were given back for
+    /// another one.
+    #[serde(default)]
+    pub charged_before: i64,
     /// When the slots of its window were ranked last.
     pub ranked_at: Option<UnixTime>,
     /// When it was seen in use last.
@@ -134,12 +138,16 @@ impl FirmSlot {
     }
 
     /// How many node-seconds are charged for it: for all of its reservation, or until that was
-    /// given back.
+    /// given back, and for earlier ones that had begun.
     #[must_use]
     pub fn charged_node_seconds(&self) -> i64 {
+        self.charged_before.saturating_add(self.charged_until(self.over_at.unwrap_or(UnixTime(i64::MAX))))
+    }
+
+    /// How many node-seconds of its reservation lie before a moment.
+    fn charged_until(&self, moment: UnixTime) -> i64 {
         let Some(ReservedTime { start, end }) = self.reserved else { return 0 };
-        let until = self.over_at.map_or(end, |over_at| over_at.clamp(start, end));
-        (until - start).0.saturating_mul(self.nodes.into())
+        (moment.clamp(start, end) - start).0.saturating_mul(self.nodes.into())
     }
 
     /// Takes note that nodes are reserved from then on.
@@ -149,7 +157,8 @@ impl FirmSlot {
     }
 
     /// Takes note that its reservation was given back, and that another one is looked for.
-    pub fn begin_anew(&mut self, why: &str) {
+    pub fn begin_anew(&mut self, why: &str, now: UnixTime) {
+        self.charged_before = self.charged_before.saturating_add(self.charged_until(now));
         (self.reserved, self.state, self.is_left) = (None, SlotState::Asked, false);
         (self.moved, self.why, self.ranked_at) = (self.moved.saturating_add(1), Some(why.to_owned()), None);
     }

@@ -30,6 +30,7 @@ fn slot(job: bool) -> FirmSlot {
         asked_at: NOW,
         state: SlotState::Asked,
         reserved: None,
+        charged_before: 0,
         ranked_at: None,
         used_at: None,
         moved: 0,
@@ -238,6 +239,15 @@ fn a_slot_is_charged_for_as_long_as_its_nodes_are_kept() {
     };
     assert_eq!([None, Some(-600), Some(300), Some(2 * HOUR)].map(charged), [2 * 3_720, 0, 600, 2 * 3_720]);
     assert_eq!(slot(false).charged_node_seconds(), 0);
+    // What was kept before another reservation took its place is charged as well.
+    let mut replaced = reserved(true);
+    replaced.begin_anew("its reservation is not there any more", NOW + Seconds(2 * HOUR + 50));
+    assert_eq!(replaced.charged_node_seconds(), 100);
+    replaced.reserve(NOW + Seconds(3 * HOUR), NOW + Seconds(3 * HOUR) + replaced.duration(), NOW + Seconds(2 * HOUR + 50));
+    assert_eq!(replaced.charged_node_seconds(), 100 + 2 * 3_720);
+    let mut early = reserved(true);
+    early.begin_anew("somebody has changed its reservation", NOW + Seconds(HOUR));
+    assert_eq!(early.charged_node_seconds(), 0);
 }
 
 proptest! {
