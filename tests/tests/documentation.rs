@@ -155,12 +155,31 @@ fn what_the_pages_for_administrators_type_works_and_what_they_quote_is_printed()
             is_busy = true;
         }
         reader.read(&Page::read(name));
+        if configuration == FIRM_SLOTS {
+            give_slots_back(&cluster);
+        }
     }
     assert!(reader.commands >= 45, "only {} commands were found", reader.commands);
     let mut needed = reader.substituted.clone();
     needed.extend(["ci/demo", "ci/test"]);
     assert_eq!(needed, SUBSTITUTIONS.iter().map(|substitution| substitution.shown).collect(), "a substitution that no page needs");
     the_metrics_are_those_that_are_served(&reader);
+}
+
+/// Gives back the slots that a page has left: the next ones speak of all nodes.
+fn give_slots_back(cluster: &Cluster) {
+    let listed = cluster.output("queuecast", &["reservations", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let is_open = |one: &&serde_json::Value| {
+        let state = one["state"].as_str().unwrap();
+        one["kind"] == "firm" && ["asked", "movable", "fixed", "attached", "running"].contains(&state)
+    };
+    for slot in listed["reservations"].as_array().unwrap().iter().filter(is_open) {
+        let _ = cluster.output("queuecast", &["reservations", "cancel", &slot["id"].to_string()]);
+    }
+    let reserved = || cluster.run("scontrol", &["-o", "show", "reservations"]);
+    let are_gone = || (!String::from_utf8_lossy(&reserved().stdout).contains("queuecast-")).then_some(());
+    wait_for("the slots to be given back", SOON, are_gone);
 }
 
 /// What docs/options.md says is what `sbatch --help` says.

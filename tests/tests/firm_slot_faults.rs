@@ -18,6 +18,11 @@ const REQUESTS_VARIABLE: &str = "QUEUECAST_SLOT_REQUESTS";
 const USERS: [&str; 3] = ["games", "man", "mail"];
 /// A user whom the site gives nothing.
 const STRANGER: &str = "news";
+/// The CPUs of each node of the cluster.
+const CPUS_OF_A_NODE: i64 = 4;
+/// By how many node-seconds the daemon and slurmdbd may differ about a reservation: each looks at
+/// its own clock, and one that slurmctld is too busy to delete is deleted later.
+const DIFFER_AT_MOST: i64 = 40;
 /// The longest that something of a slot may be left once its window has passed: its time limit, the
 /// two minutes beyond, and half a minute of Slurm's.
 const LEFT_AT_MOST: Duration = Duration::from_secs(240);
@@ -93,6 +98,20 @@ impl Site {
         let (nodes, run) = (1 + self.draws.below(4), 5 + self.draws.below(40));
         let wrapped = format!("--wrap=sleep {run}");
         let _ = self.cluster.run("sbatch", &[&format!("-N{nodes}"), "-t1", "--exclusive", "-o/dev/null", "-Jother", &wrapped]);
+    }
+
+    /// The node-seconds of slots' reservations in slurmdbd, and how many reservations those are of.
+    fn recorded_node_seconds(&self) -> (i64, i64) {
+        let listed = self.cluster.output("sacctmgr", &["-nP", "show", "reservation", "format=name,start,end,tres"]);
+        let at = |time: &str| self.cluster.output("date", &["-d", time, "+%s"]).parse::<i64>().unwrap();
+        let of_slots = listed.lines().filter(|line| line.starts_with("queuecast-"));
+        let node_seconds = of_slots.map(|line| {
+            let mut fields = line.split('|').skip(1);
+            let (start, end, cpus) = (fields.next().unwrap(), fields.next().unwrap(), fields.next().unwrap());
+            let cpus: i64 = cpus.strip_prefix("cpu=").and_then(|cpus| cpus.parse().ok()).unwrap_or_else(|| panic!("{listed}"));
+            (at(end) - at(start)).max(0) * cpus / CPUS_OF_A_NODE
+        });
+        node_seconds.fold((0, 0), |(sum, count), one| (sum + one, count + 1))
     }
 
     /// Something goes wrong, or somebody changes something.
@@ -185,5 +204,9 @@ fn whatever_happens_each_slot_ends_and_nothing_of_it_is_left() {
     for slot in slots.iter().filter(|slot| ["refused", "lost"].contains(&slot["state"].as_str().unwrap())) {
         assert!(slot["refused"]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{slot}");
     }
+    let charged: i64 = slots.iter().filter_map(|slot| slot["charged_node_s"].as_i64()).sum();
+    let (recorded, reservations) = site.recorded_node_seconds();
+    println!("charged are {charged} node-seconds; slurmdbd has {recorded} of {reservations} reservations");
+    assert!((charged - recorded).abs() <= DIFFER_AT_MOST * reservations.max(1), "{charged} and {recorded}: {slots:#?}");
     assert!(fs::read_to_string(site.cluster.path("log/queuecastd.log")).is_ok_and(|log| !log.contains("panicked")));
 }

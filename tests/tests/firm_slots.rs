@@ -235,6 +235,7 @@ fn in_observe_the_log_has_the_slot_that_would_have_been_reserved_and_nothing_is_
 fn a_slot_moves_out_of_the_way_once_a_job_has_ended_far_before_its_time_limit() {
     let cluster = site();
     let ends_early = cluster.submit(&["-N1", "-t180", "--exclusive"], "sleep 3000").job();
+    wait_for("the job to run", PATIENCE, || (ends_early.field("JobState") == "RUNNING").then_some(()));
     let _daemon = cluster.start_queuecastd();
     // Four of the other seven nodes. The job that comes then needs all of them, and the one that
     // runs keeps it longer than the slot does.

@@ -12,7 +12,8 @@ use super::page::{Block, Page, Shown, words_of};
 use crate::{Cluster, built, with_imported};
 
 /// What is run in the place of what is shown, and why. `CLUSTER` and `STATE` stand for the
-/// cluster's directory and its state directory, `JOB` for the job that was submitted last.
+/// cluster's directory and its state directory, `JOB` for the job that was submitted last, and
+/// `SLOT` for the firm slot that was reserved last without one.
 #[derive(Debug)]
 pub struct Substitution {
     /// The command as the page shows it.
@@ -28,7 +29,7 @@ const IN_ANOTHER_CLUSTER: &str = "the past was imported into a cluster of its ow
 
 /// All that differs between what the pages show and what is run. Whatever is not here is run as it
 /// stands.
-pub const SUBSTITUTIONS: [Substitution; 11] = [
+pub const SUBSTITUTIONS: [Substitution; 12] = [
     Substitution { shown: "ci/demo", run: None, because: "continuous integration runs it by itself, and it takes minutes" },
     Substitution { shown: "ci/test", run: None, because: "this test is run by it" },
     Substitution {
@@ -56,6 +57,7 @@ pub const SUBSTITUTIONS: [Substitution; 11] = [
     Substitution { shown: "/etc/slurm/", run: Some("CLUSTER/etc/"), because: "the cluster is a private one" },
     Substitution { shown: "/var/spool/queuecast", run: Some("STATE"), because: "the cluster is a private one" },
     Substitution { shown: "1234", run: Some("JOB"), because: "a job has the number that it gets" },
+    Substitution { shown: "cancel 17", run: Some("cancel SLOT"), because: "a firm slot has the number that it gets" },
 ];
 
 /// The user who types what stands behind `$`: one of the accounts of every Debian, known to the
@@ -90,6 +92,7 @@ pub struct Reader<'a> {
     cluster: &'a Cluster,
     port: u16,
     last_job: String,
+    last_slot: String,
     directory: PathBuf,
     programs: PathBuf,
     /// Which substitutions were needed, by what they replace.
@@ -117,7 +120,16 @@ impl<'a> Reader<'a> {
         let directory = cluster.path("jobs/reader");
         fs::create_dir_all(&directory).expect("the directory is ours");
         chown(&directory, Some(USER.1), Some(USER.2)).expect("root gives its directory away");
-        Reader { cluster, port, last_job: "0".to_owned(), directory, programs, substituted: BTreeSet::new(), commands: 0 }
+        Reader {
+            cluster,
+            port,
+            last_job: "0".to_owned(),
+            last_slot: "0".to_owned(),
+            directory,
+            programs,
+            substituted: BTreeSet::new(),
+            commands: 0,
+        }
     }
 
     /// Writes a script for the reader to submit.
@@ -193,6 +205,10 @@ impl<'a> Reader<'a> {
                 if let Some(number) = printed.split("Submitted batch job ").nth(1).and_then(|rest| rest.split_whitespace().next()) {
                     number.clone_into(&mut self.last_job);
                 }
+                let number_of_slot = |line: &str| line.strip_prefix("number ")?.trim().parse::<u64>().ok();
+                if let Some(number) = printed.lines().find_map(number_of_slot) {
+                    self.last_slot = number.to_string();
+                }
                 return;
             }
             let may_come = LOOKS.iter().any(|look| command.starts_with(look)) && begin.elapsed() < PATIENCE;
@@ -209,7 +225,7 @@ impl<'a> Reader<'a> {
             self.substituted.insert(substitution.shown);
             let state = self.cluster.state_directory();
             let run = substitution.run?.replace("CLUSTER", &self.cluster.directory().to_string_lossy());
-            let run = run.replace("STATE", &state.to_string_lossy()).replace("JOB", &self.last_job);
+            let run = run.replace("STATE", &state.to_string_lossy()).replace("JOB", &self.last_job).replace("SLOT", &self.last_slot);
             text = text.replace(substitution.shown, &run);
         }
         Some(text)
