@@ -18,7 +18,7 @@ use job_types::slot::LONGER_THAN_LIMIT;
 use job_types::time::{Seconds, UnixTime};
 use job_types::window::{FARTHEST_AHEAD, Window, WindowFault, WindowNeeds};
 use predictor_core::decisions::firm::{FirmRefusal, FirmRequest, RatedSlot, check_slot, firm_window};
-use queue_plan::placement::in_queue::{Found, NodesWanted, SlotConflict, SlotInQueue, best, probe};
+use queue_plan::placement::in_queue::{Found, NodesWanted, SlotConflict, SlotInQueue, best, harm_of_granted, probe};
 use queue_plan::placement::{Preference, Probing as Slots, WhatIf};
 use queue_plan::{PendingJob, RunTimes, State};
 use tokio::sync::oneshot;
@@ -32,6 +32,10 @@ use super::{Latest, Standing};
 use crate::clock::now;
 use crate::plan::{AskedPartition, Question};
 
+/// How long before a slot its nodes have to be free in the plan, so that a job which could just end
+/// before it still starts: as long as a snapshot and a pass of backfill may take, each 30 s unless
+/// the site has it otherwise.
+const LEAD: Seconds = Seconds(60);
 /// How many probes may wait, of all users.
 const MOST_WAITING: usize = 16;
 /// How long a probe may have waited before it is begun.
@@ -72,7 +76,7 @@ pub(crate) struct Ranked {
     /// The nearest window in which one could be had, where the window is what is wrong.
     pub(crate) nearest: Option<String>,
     /// By how much all jobs together are delayed by the reservation that there is already; `None`
-    /// where there is none, or it is in the way of something.
+    /// where there is none, or jobs that run or other reservations are in its way.
     pub(crate) present_delay: Option<Seconds>,
 }
 
@@ -234,11 +238,7 @@ fn ranked(
     if standing.question.has_recurring_reservations {
         notes.push("of reservations that recur the next occurrence alone is known: slots behind it may not be to be had".to_owned());
     }
-    let present_delay = own.start.and_then(|start| {
-        let present = NodesWanted { earliest_start: start, latest_end: start + asked.duration, ..asked.clone() };
-        let found = probe(state, &present, Slots { slots: 1, ..Slots::default() }, WhatIf::default());
-        found.slots.first()?.harm.map(|harm| harm.total_delay)
-    });
+    let present_delay = own.start.and_then(|start| harm_of_granted(state, &asked, start)).map(|harm| harm.total_delay);
     (wanted.partition, wanted.limit_s) = (Some(partition.name.to_string()), Some(limit.0));
     (wanted.account, wanted.qos) = (applicant.account, applicant.qos);
     let defaults = FirmPolicy::default();
@@ -321,6 +321,7 @@ fn nodes_wanted(partition: u16, wanted: &Probe, limit: Seconds, window: Window, 
         duration: limit + LONGER_THAN_LIMIT,
         earliest_start: window.earliest,
         latest_end: window.latest + LONGER_THAN_LIMIT,
+        lead: LEAD,
         preference: preference(wanted.prefer),
         job,
     }

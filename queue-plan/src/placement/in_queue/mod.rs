@@ -51,6 +51,9 @@ pub struct NodesWanted {
     pub earliest_start: UnixTime,
     /// When it ends at the latest.
     pub latest_end: UnixTime,
+    /// How long before a reservation its nodes have to be free: a job that could just end before it
+    /// starts later than at the very moment of the plan, and then does not start at all.
+    pub lead: Seconds,
     /// Which of several slots that are equally good is taken.
     pub preference: Preference,
     /// The job that would wait for the nodes without a reservation (plan JOB).
@@ -105,7 +108,8 @@ pub fn probe(state: &State, wanted: &NodesWanted, probing: Probing, ranking: Wha
     let ordinary_start = ordinary_start(&limit, &mut original, &wanted.job);
     let request = wanted.request(state.now);
     let mut slots = probing.slots(&request, state.now);
-    let as_job = ordinary_start.ok().map(|start| Slot::of(start.expected, wanted.duration));
+    let lead = |start: UnixTime| if start > state.now { wanted.lead } else { Seconds::ZERO };
+    let as_job = ordinary_start.ok().map(|start| Slot::of(start.expected + lead(start.expected), wanted.duration));
     let as_job = as_job.filter(|slot| request.may_start(slot.start) && !slots.contains(slot));
     slots.extend(as_job);
     slots.sort_unstable();
@@ -113,13 +117,7 @@ pub fn probe(state: &State, wanted: &NodesWanted, probing: Probing, ranking: Wha
     let alone = alone_with_head(&limit, wanted.partition);
     let head = alone.as_ref().and_then(Head::of);
     let plan = |slot: &Slot| {
-        let nodes = free.during(*slot);
-        let found = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
-        let nodes: Vec<u32> = nodes.into_iter().take(wanted.nodes as usize).collect();
-        if found < wanted.nodes {
-            return Err(SlotConflict::Nodes { free: found });
-        }
-        let reservation = Reservation { start: slot.start, end: slot.end, nodes, keeps: None };
+        let reservation = reservation(&free, wanted.nodes, wanted.kept_for(*slot, state.now))?;
         if head.as_ref().is_some_and(|head| head.is_delayed(&reservation)) {
             return Err(SlotConflict::Head);
         }
@@ -143,7 +141,38 @@ pub fn probe(state: &State, wanted: &NodesWanted, probing: Probing, ranking: Wha
     Found { best: best(&slots, wanted.preference), slots, ordinary_start }
 }
 
+/// What a reservation of nodes from a moment on does to those who wait, where it has been granted
+/// already: the lock of the head of the queue is then no conflict, and the head counts among those
+/// that are delayed. `None` where too few nodes are free of running jobs and of other reservations.
+/// The state is without it.
+#[must_use]
+pub fn harm_of_granted(state: &State, wanted: &NodesWanted, start: UnixTime) -> Option<Harm> {
+    let slot = Slot::of(start, wanted.duration);
+    let free = FreeNodes::of(state, wanted.partition);
+    // A job that began before it was granted may run until its very start.
+    let reservation = [wanted.kept_for(slot, state.now), slot].into_iter().find_map(|kept| reservation(&free, wanted.nodes, kept).ok())?;
+    let expected = Occupancy::of(state, Assumption::Expected);
+    let (original, with) = (Pass::from(&expected), Pass::from(&expected.with_reservation(reservation)));
+    Some(Harm::of(state, wanted.partition, &original, &with, slot.start))
+}
+
+/// A reservation of so many nodes that are free for all of a time.
+fn reservation(free: &FreeNodes, nodes: u32, kept: Slot) -> Result<Reservation, SlotConflict> {
+    let all = free.during(kept);
+    let found = u32::try_from(all.len()).unwrap_or(u32::MAX);
+    if found < nodes {
+        return Err(SlotConflict::Nodes { free: found });
+    }
+    let nodes = all.into_iter().take(nodes as usize).collect();
+    Ok(Reservation { start: kept.start, end: kept.end, nodes, keeps: None })
+}
+
 impl NodesWanted {
+    /// From when to when nodes have to be free for a slot.
+    fn kept_for(&self, slot: Slot, now: UnixTime) -> Slot {
+        Slot { start: (slot.start - self.lead).max(slot.start.min(now)), end: slot.end }
+    }
+
     fn request(&self, now: UnixTime) -> Request {
         Request {
             submitted: now,

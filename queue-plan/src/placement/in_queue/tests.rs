@@ -55,6 +55,7 @@ fn two_nodes(window: i64) -> NodesWanted {
         duration: Seconds(100),
         earliest_start: NOW,
         latest_end: after(window),
+        lead: Seconds::ZERO,
         preference: Preference::Earliest,
         job: PendingJob { id: JobId(u32::MAX), priority: 0, ..job(0, 2, run_times(100, 100)) },
     }
@@ -119,6 +120,43 @@ fn the_head_of_the_queue_is_not_kept_beyond_the_start_that_time_limits_give_it()
     // The one from now to 100 s ends when the head begins.
     assert_eq!(conflicts, [None, Some(SlotConflict::Head), Some(SlotConflict::Head), None, None]);
     assert_eq!(found.best, Some(0));
+}
+
+#[test]
+fn what_is_granted_already_delays_the_head_and_is_no_conflict() {
+    let mut state = cluster();
+    state.running = vec![running(0..1, run_times(100, 100))];
+    // It has all nodes from 100 to 300 s.
+    state.pending = vec![job(1, 4, run_times(200, 200))];
+    let delay = |start| harm_of_granted(&state, &two_nodes(500), after(start)).map(|harm| (harm.delayed_jobs, harm.total_delay.0));
+    assert_eq!([0, 100, 200, 300].map(delay), [Some((0, 0)), Some((1, 100)), Some((1, 200)), Some((0, 0))]);
+    let more = NodesWanted { nodes: 4, ..two_nodes(500) };
+    assert_eq!(harm_of_granted(&state, &more, NOW), None, "a job runs on one of the nodes");
+}
+
+#[test]
+fn a_job_that_could_just_end_before_a_slot_is_in_its_way_where_nodes_have_to_be_free_before() {
+    let mut state = cluster();
+    // It has all nodes for 200 s from now on.
+    state.pending = vec![job(1, 4, run_times(200, 200))];
+    let delays = |lead: i64| {
+        let found = probed(&state, &NodesWanted { lead: Seconds(lead), ..two_nodes(400) });
+        let delay = |slot: &SlotInQueue| ((slot.slot.start - NOW).0, slot.harm.map(|harm| harm.total_delay.0));
+        found.slots.iter().map(delay).collect::<Vec<_>>()
+    };
+    // The job behind all others starts at 200 s, or as much later as nodes have to be free before.
+    assert_eq!(delays(0), [(0, Some(100)), (100, Some(200)), (200, Some(0)), (300, Some(0))]);
+    assert_eq!(delays(50), [(0, Some(100)), (100, Some(200)), (200, Some(300)), (250, Some(0)), (300, Some(0))]);
+    let granted = |lead: i64, start| {
+        let wanted = NodesWanted { lead: Seconds(lead), ..two_nodes(400) };
+        harm_of_granted(&state, &wanted, after(start)).map(|harm| harm.total_delay.0)
+    };
+    assert_eq!([granted(0, 200), granted(50, 200), granted(50, 250)], [Some(0), Some(300), Some(0)]);
+    // What began before the slot was granted is not in its way.
+    state.pending.clear();
+    state.running = vec![running(0..4, run_times(200, 200))];
+    let wanted = NodesWanted { lead: Seconds(50), ..two_nodes(400) };
+    assert_eq!(harm_of_granted(&state, &wanted, after(200)), Some(Harm::default()));
 }
 
 #[test]
