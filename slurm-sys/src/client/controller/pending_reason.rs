@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 pub enum PendingReason {
     /// The job waits for its turn, for nodes, or for its time to come.
     Resources,
-    /// The job waits for nodes that are down or drained, or that others have reserved for
-    /// themselves.
+    /// The job waits for nodes that are down or drained.
     NodesAway,
     /// The job waits for nodes that are down, drained, or reserved for jobs in partitions of a
     /// higher priority: slurmctld does not say which.
@@ -56,6 +55,9 @@ pub enum PendingReason {
 /// of which mean other things in other releases.
 const NAMES: &[(i32, &str)] = include!(concat!(env!("OUT_DIR"), "/pending_reasons.rs"));
 
+/// What stands beside the reason where reservations alone keep a job from nodes.
+const RESERVED: [&str; 2] = ["Reserved for maintenance", "May be reserved for other job"];
+
 impl PendingReason {
     /// What slurmctld's number stands for, with what slurmctld says beside it (`state_desc`).
     #[must_use]
@@ -63,10 +65,10 @@ impl PendingReason {
         let name = i32::try_from(raw).ok().and_then(|raw| NAMES.binary_search_by_key(&raw, |(number, _)| *number).ok());
         let name = name.and_then(|place| NAMES.get(place)).map_or("", |(_, name)| name);
         match (Self::of_name(name).unwrap_or(Self::NotKnown), description) {
-            // src/slurmctld/job_scheduler.c, node_scheduler.c. Reservations for maintenance are
-            // known, and so is when they end.
+            // src/slurmctld/job_scheduler.c, node_scheduler.c. Reservations are known, for
+            // maintenance and for other jobs, and so is when they end.
             (Self::Resources, Some(text)) if text.starts_with("Nodes required for job are DOWN") => Self::NodesAwayOrInTurn,
-            (Self::NodesAway, Some(text)) if text.ends_with("Reserved for maintenance") => Self::Resources,
+            (Self::NodesAway, Some(text)) if RESERVED.iter().any(|reserved| text.ends_with(reserved)) => Self::Resources,
             (reason, _) => reason,
         }
     }
@@ -174,7 +176,7 @@ mod tests {
         assert_eq!([resources(text), resources("")], [PendingReason::NodesAwayOrInTurn, PendingReason::Resources]);
         let unavailable = |text| PendingReason::from_raw(bindings::WAIT_NODE_NOT_AVAIL, Some(text));
         assert_eq!(unavailable("ReqNodeNotAvail, UnavailableNodes:n1"), PendingReason::NodesAway);
-        assert_eq!(unavailable("ReqNodeNotAvail, May be reserved for other job"), PendingReason::NodesAway);
+        assert_eq!(unavailable("ReqNodeNotAvail, May be reserved for other job"), PendingReason::Resources);
         assert_eq!(unavailable("ReqNodeNotAvail, Reserved for maintenance"), PendingReason::Resources);
     }
 }
