@@ -75,7 +75,7 @@ impl Site {
         let user = USERS[self.draws.below(3) as usize];
         let nodes = 1 + self.draws.below(4);
         let earliest = now() + self.draws.below(60) as i64;
-        let latest = earliest + 70 + self.draws.below(100) as i64;
+        let latest = earliest + 70 + self.draws.below(160) as i64;
         if self.draws.below(3) == 0 {
             let body = format!(r#"{{"nodes":{nodes},"limit_s":60,"earliest":{earliest},"latest":{latest},"notice_s":30}}"#);
             self.api(user, "/v1/reserve", Some(&body));
@@ -181,7 +181,7 @@ fn whatever_happens_each_slot_ends_and_nothing_of_it_is_left() {
         open.extend(reserved.lines().filter(|line| line.contains("queuecast-")).map(str::to_owned));
         open
     };
-    let patience = Duration::from_secs(60 + 170) + LEFT_AT_MOST;
+    let patience = Duration::from_secs(60 + 230) + LEFT_AT_MOST;
     if wait_at_most(patience, || open(&site).is_empty().then_some(())).is_none() {
         panic!("left behind: {:#?}\n{}", open(&site), site.cluster.log("queuecastd"));
     }

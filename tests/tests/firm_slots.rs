@@ -159,7 +159,8 @@ fn a_job_with_a_window_starts_in_its_slot_before_those_that_stand_ahead_of_it() 
     let waiting = [(); 6].map(|()| cluster.submit(&["-N2", "-t1", "--exclusive"], "sleep 50").job());
     let _daemon = cluster.start_queuecastd();
     cluster.snapshot_with("one with the waiting jobs", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 6));
-    let begin = now() + 140;
+    // The first that waits may run until two minutes from now, and a slot has a minute of lead.
+    let begin = now() + 200;
     let window = format!("--reserve-window=uts{begin},uts{}", begin + 150);
     let job = cluster.submit_for(USER, &["-N2", "-t1", "--exclusive", &window, "--reserve-notice=10s"], "sleep 5").job();
     let mut seen = Vec::new();
@@ -287,7 +288,7 @@ fn nodes_that_fail_are_replaced_while_others_are_free_and_otherwise_the_slot_is_
     let _daemon = cluster.start_queuecastd();
     cluster.wait_for_snapshot();
     let begin = now() + 100;
-    let window = format!("--reserve-window=uts{begin},uts{}", begin + 90);
+    let window = format!("--reserve-window=uts{begin},uts{}", begin + 150);
     let arguments = ["-N4", "-t1", "--exclusive", &window, "--reserve-notice=10s", "--if-refused=cancel"];
     // All nodes are taken, so that the job waits for its slot.
     let _running = cluster.submit(&["-N8", "-t1", "--exclusive"], "sleep 55").job();

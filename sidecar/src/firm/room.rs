@@ -408,7 +408,11 @@ impl<'a> Room<'a> {
         let times = slot.reserved?;
         let ranked = placing::rank(self.api.prober(), &slot, name);
         self.ledger.change(place)?.ranked_at = Some(now);
-        for start in placing::better(&ranked.ok()?, &slot, times.start, now) {
+        let ranked =
+            ranked.inspect_err(|not_ranked| tracing::debug!(slot = slot.id, ?not_ranked, "a firm slot is not ranked anew")).ok()?;
+        let better = placing::better(&ranked, &slot, times.start, now);
+        tracing::debug!(slot = slot.id, present_delay = ?ranked.present_delay, better = better.len(), "ranked a firm slot anew");
+        for start in better {
             self.pace();
             let update = ReservationUpdate { start: Some(start), nodes: Some(slot.nodes), ..ReservationUpdate::default() };
             let outcome = self.issuer.lock().reservation(|| update_reservation(name, &update))?;

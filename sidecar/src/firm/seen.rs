@@ -79,7 +79,8 @@ fn has_job_ended_early(cluster: &Cluster, since: UnixTime) -> bool {
     cluster.ended.iter().any(|run| {
         let job = &run.job;
         let is_early = |start: UnixTime| job.submitted.limit.is_some_and(|limit| start + limit - job.end >= FAR_BEFORE);
-        job.end > since && job.start.is_some_and(is_early)
+        // In the same second it may have been after.
+        job.end >= since && job.start.is_some_and(is_early)
     })
 }
 
@@ -138,9 +139,9 @@ mod tests {
             cluster.ended = vec![run];
             has_job_ended_early(&cluster, UnixTime(NOW + since))
         };
-        assert!(ended_at((0, 3_600), 3_599));
-        assert!(!ended_at((0, 3_601), 3_599), "it had less than an hour left");
-        assert!(!ended_at((0, 3_600), 3_600), "the slots were ranked after it");
+        assert!(ended_at((0, 3_600), 3_600));
+        assert!(!ended_at((0, 3_601), 3_600), "it had less than an hour left");
+        assert!(!ended_at((0, 3_600), 3_601), "the slots were ranked after it");
     }
 
     #[test]
