@@ -9,7 +9,6 @@ mod columns;
 mod described;
 mod doctor;
 mod documentation;
-mod elsewhere;
 mod exit_status;
 mod expected;
 mod explain;
@@ -18,6 +17,7 @@ mod filter;
 mod genuine;
 mod grid;
 mod guard;
+mod handed_on;
 mod import_swf;
 mod installation;
 mod job_name;
@@ -26,7 +26,6 @@ mod no_snapshot;
 mod policy_report;
 mod predict;
 mod probe;
-mod process;
 mod queue;
 mod report;
 mod reservations;
@@ -99,8 +98,8 @@ enum Command {
 fn main() -> ExitCode {
     let CommandLine { here, command } = CommandLine::parse();
     let asked = command.asked().filter(|_installation| !here);
-    let outcome = match asked.as_ref().and_then(elsewhere::way) {
-        Some(words) => Err(elsewhere::run(words, std::env::args_os().skip(1))),
+    let outcome = match asked.as_ref().and_then(handed_on::way) {
+        Some(words) => Err(handed_on::run(words, std::env::args_os().skip(1))),
         None => command.run(),
     };
     outcome.unwrap_or_else(|failure| exit_status::report(&failure))

@@ -1,12 +1,11 @@
 //! The options that plugins add to this site's sbatch.
 
-use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
+use elsewhere::process;
 use job_types::options::OPTIONS;
 use rules_compiler::command_line::{PluginOption, Takes};
-use wait_timeout::ChildExt;
 
 /// How long `sbatch --help` may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,18 +29,7 @@ pub(super) fn others() -> Vec<PluginOption> {
 }
 
 fn help() -> Option<String> {
-    let mut child = Command::new("sbatch").arg("--help").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let mut output = child.stdout.take()?;
-    let read = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        output.by_ref().take(1 << 20).read_to_end(&mut bytes).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    });
-    if child.wait_timeout(PATIENCE).ok()?.is_none() {
-        child.kill().ok()?;
-        child.wait().ok()?;
-    }
-    read.join().ok()?
+    process::run(Command::new("sbatch").arg("--help"), PATIENCE).ok().map(|said| said.output)
 }
 
 /// The options in the part of the help that is about plugins.

@@ -10,10 +10,9 @@ use slurm_conf::configuration::HostPort;
 use super::report::Checks;
 use super::role::Role;
 use crate::api::{self, NotAnswered, Reach};
-use crate::elsewhere;
 use crate::installation::Installation;
-use crate::process::{self, Silence};
 use crate::reservations::UNKNOWN_FIRM_SLOTS;
+use elsewhere::process::{self, Silence};
 
 /// How long the command may take: it asks slurmctld as well.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{anyhow, ensure};
 
 use super::report::{Check, CheckOutcome, Checks, ConfigurationFile, NodeReport, Report};
-use crate::process::{self, Silence};
+use elsewhere::process::{self, Silence};
 
 /// The most commands that run at a time.
 const AT_ONCE: usize = 16;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use slurm_sys::version::Version;
 
-use crate::process;
+use elsewhere::process;
 
 /// The directories of programs for system administrators, which the caller's PATH may lack.
 const DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/slurm/sbin", "/opt/slurm/bin"];

@@ -6,8 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::slot::shown;
-use crate::elsewhere;
-use crate::process::{self, Said, Silence};
+use elsewhere::process::{self, Said, Silence};
 
 /// How a cluster is asked.
 #[derive(Debug)]

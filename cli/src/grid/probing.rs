@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::asking::Heard;
 use super::slot::{GridSlot, Order, shown};
 use super::{Clusters, NoCluster, Site};
-use crate::process::Said;
+use elsewhere::process::Said;
 
 /// How long a cluster may take to answer a probe.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -203,7 +203,7 @@ fn is_plain(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Said;
+    use elsewhere::process::Said;
     use serde_json::{Value, json};
 
     fn said(status: i32, output: &Value, error: &str) -> Heard {

@@ -21,16 +21,18 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The output and the exit status of a program.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub struct Said {
     /// The exit status of the process; `None` if a signal ended it.
-    pub(crate) status: Option<i32>,
-    pub(crate) output: String,
-    pub(crate) error: String,
+    pub status: Option<i32>,
+    /// What it has printed, at most 4 MiB.
+    pub output: String,
+    /// What stands on its standard error, at most 4 MiB.
+    pub error: String,
 }
 
 impl Said {
     /// The last line of its error, or else of its output, that is not empty.
-    pub(crate) fn last_words(&self) -> &str {
+    pub fn last_words(&self) -> &str {
         last_line(&self.error).or_else(|| last_line(&self.output)).unwrap_or("nothing")
     }
 }
@@ -41,7 +43,7 @@ fn last_line(text: &str) -> Option<&str> {
 
 /// Why a program said nothing.
 #[derive(Debug)]
-pub(crate) enum Silence {
+pub enum Silence {
     /// It could not be started.
     NotStarted(io::Error),
     /// It took too long, and was ended with all that it had started.
@@ -50,7 +52,7 @@ pub(crate) enum Silence {
 
 /// Runs a program without input, and ends it with all that it has started when that takes longer
 /// than `limit`.
-pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Said, Silence> {
+pub fn run(command: &mut Command, limit: Duration) -> Result<Said, Silence> {
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(Silence::NotStarted)?;
     let output = child.stdout.take().map(read);
