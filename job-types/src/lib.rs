@@ -20,5 +20,6 @@ pub mod slot;
 pub mod slot_name;
 pub mod text;
 pub mod time;
+pub mod together;
 pub mod tres;
 pub mod window;

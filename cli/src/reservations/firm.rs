@@ -104,6 +104,8 @@ mod tests {
             moved: 1,
             charged_node_s: 0,
             refused: None,
+            together: None,
+            confirm_by: None,
         }
     }
 

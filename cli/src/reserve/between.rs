@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, now: UnixTime) -> Result<ExitCode, Fail
         now,
     };
     if arguments.sbatch.is_empty() {
-        let wanted = Reserve { probe, notice_s: arguments.notice.map(|notice| notice.0) };
+        let wanted = Reserve { probe, notice_s: arguments.notice.map(|notice| notice.0), together: None };
         let slot: FirmSlot = api::post(&installation.reach(), daemon_api::RESERVE, &wanted).map_err(not_granted)?;
         report.take(slot);
     } else {

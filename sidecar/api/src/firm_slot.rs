@@ -2,6 +2,7 @@
 //! `POST /v1/reserve` and `/v1/cancel` are one; `GET /v1/reservations` lists those of a user.
 
 use job_types::slot::SlotState;
+use job_types::together::Token;
 use serde::{Deserialize, Serialize};
 
 /// A firm slot; all times are in Unix seconds.
@@ -41,6 +42,11 @@ pub struct FirmSlot {
     pub charged_node_s: i64,
     /// Why there is none, where there is none.
     pub refused: Option<SlotRefused>,
+    /// What it is known by together with its other parts; `None` where it is a slot by itself.
+    pub together: Option<Token>,
+    /// By when it has to be confirmed, so as not to be given back; `None` where it is a slot by
+    /// itself, or is confirmed.
+    pub confirm_by: Option<i64>,
 }
 
 /// Where a slot may lie; both ends are in Unix seconds.
@@ -92,6 +98,8 @@ mod tests {
             moved: 1,
             charged_node_s: 1_440,
             refused: None,
+            together: Some(Token::from(7)),
+            confirm_by: Some(4_100),
         };
         let refused = SlotRefused { reason: "no slot is free".to_owned(), nearest: None };
         let refused = FirmSlot {

@@ -13,12 +13,14 @@ mod predict;
 mod probe;
 mod refusal;
 mod reserve;
+mod together;
 
 pub use firm_slot::{FirmSlot, FirmSlots, SlotRefused, SlotWindow};
 pub use predict::Predict;
 pub use probe::{Answer, OrdinaryStart, Preferred, Probe, Slot};
 pub use refusal::Refusal;
-pub use reserve::{Cancel, Reserve};
+pub use reserve::{Cancel, Confirm, Reserve};
+pub use together::{Decided, Question};
 
 /// The path of [`Probe`], which is answered with an [`Answer`].
 pub const PROBE: &str = "/v1/probe";
@@ -28,6 +30,12 @@ pub const RESERVE: &str = "/v1/reserve";
 
 /// The path of [`Cancel`], which is answered with a [`FirmSlot`].
 pub const CANCEL: &str = "/v1/cancel";
+
+/// The path of [`Confirm`], which is answered with a [`FirmSlot`].
+pub const CONFIRM: &str = "/v1/confirm";
+
+/// The path of [`Question`], which is answered with what was [`Decided`].
+pub const DECISION: &str = "/v1/decision";
 
 /// The path of the caller's [`FirmSlots`].
 pub const RESERVATIONS: &str = "/v1/reservations";

@@ -77,6 +77,8 @@ mod tests {
             moved: 0,
             charged_node_s: 1_440,
             refused: None,
+            together: None,
+            confirm_by: None,
         }
     }
 

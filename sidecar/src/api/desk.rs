@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use crossbeam::channel::{Receiver, Sender, TrySendError, bounded};
-use daemon_api::{FirmSlot, Refusal, Reserve};
+use daemon_api::{Decided, FirmSlot, Refusal, Reserve};
 use job_types::number::UserId;
+use job_types::together::Token;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -19,7 +20,7 @@ const MOST_WAITING: usize = 16;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The end of an answer that the room has. It is closed once nobody waits for the answer any more.
-pub(crate) type Answer = oneshot::Sender<Result<FirmSlot, Refused>>;
+pub(crate) type Answer<T> = oneshot::Sender<Result<T, Refused>>;
 
 /// What a user asks of the room.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(crate) enum Asked {
         /// What is asked for. Nothing but its form has been checked.
         wanted: Reserve,
         /// Where the answer goes.
-        answer: Answer,
+        answer: Answer<FirmSlot>,
     },
     /// That a firm slot is given back.
     Cancel {
@@ -40,7 +41,23 @@ pub(crate) enum Asked {
         /// The number of the slot.
         id: u64,
         /// Where the answer goes.
-        answer: Answer,
+        answer: Answer<FirmSlot>,
+    },
+    /// That a part is kept together with the others.
+    Confirm {
+        /// Who asks; whether the slot is this user's has not been checked.
+        user: UserId,
+        /// The number of the slot.
+        id: u64,
+        /// Where the answer goes.
+        answer: Answer<FirmSlot>,
+    },
+    /// What was decided about parts.
+    Decision {
+        /// What they are known by, which who asks has been told.
+        token: Token,
+        /// Where the answer goes.
+        answer: Answer<Decided>,
     },
 }
 
@@ -74,7 +91,25 @@ impl Desk {
         self.ask(|answer| Asked::Cancel { user, id, answer }, late, PATIENCE).await
     }
 
-    async fn ask(&self, asked: impl FnOnce(Answer) -> Asked, late: &str, patience: Duration) -> Result<FirmSlot, Refused> {
+    /// Keeps a part together with the others.
+    ///
+    /// # Errors
+    /// Why it is not certain that it is kept: what the room says, or that it does not answer now.
+    pub(super) async fn confirm(&self, user: UserId, id: u64) -> Result<FirmSlot, Refused> {
+        let late = "it is not known yet whether the firm slot is confirmed: ask which decision was taken";
+        self.ask(|answer| Asked::Confirm { user, id, answer }, late, PATIENCE).await
+    }
+
+    /// Says what was decided about parts.
+    ///
+    /// # Errors
+    /// The room does not answer now.
+    pub(super) async fn decision(&self, token: Token) -> Result<Decided, Refused> {
+        let late = "it is not known yet what was decided: ask again";
+        self.ask(|answer| Asked::Decision { token, answer }, late, PATIENCE).await
+    }
+
+    async fn ask<T>(&self, asked: impl FnOnce(Answer<T>) -> Asked, late: &str, patience: Duration) -> Result<T, Refused> {
         let (answer, answered) = oneshot::channel();
         match self.0.try_send(asked(answer)) {
             Ok(()) => {}
@@ -101,7 +136,7 @@ fn failed() -> Refused {
 mod tests {
     use super::*;
 
-    fn cancel(answer: Answer) -> Asked {
+    fn cancel(answer: Answer<FirmSlot>) -> Asked {
         Asked::Cancel { user: UserId(1), id: 7, answer }
     }
 

@@ -171,7 +171,7 @@ fn work_on(work: &Receiver<Work>, standing: &Latest<Standing>, slots: &Latest<Ve
                 } else {
                     let slots = slots.lock().clone();
                     let slots = slots.as_deref().map_or(&[][..], Vec::as_slice);
-                    let wanted = Reserve { probe: wanted, notice_s: None };
+                    let wanted = Reserve { probe: wanted, notice_s: None, together: None };
                     guarded(|| ranked(present.as_deref(), slots, user, wanted, Own::default(), UnixTime(now()))).map(|ranked| ranked.answer)
                 };
                 drop(under_way);

@@ -13,8 +13,8 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use daemon_api::{
-    CANCEL, Cancel, FirmSlot, FirmSlots, MOST_REQUEST_BYTES, PREDICT, PROBE, Predict, Probe, QUEUE, RESERVATIONS, RESERVE, Refusal,
-    Reserve, SNAPSHOT, VERSION,
+    CANCEL, CONFIRM, Cancel, Confirm, DECISION, Decided, FirmSlot, FirmSlots, MOST_REQUEST_BYTES, PREDICT, PROBE, Predict, Probe, QUEUE,
+    Question, RESERVATIONS, RESERVE, Refusal, Reserve, SNAPSHOT, VERSION,
 };
 use forecast_report::Prediction;
 use http_body_util::{BodyExt, Full, LengthLimitError};
@@ -58,9 +58,12 @@ impl Answering {
 
 /// The paths, for one caller whose request has to have arrived by then.
 pub(super) fn router(answering: Answering, user: UserId, arrived_by: Instant) -> Router {
-    let [of_reserve, of_cancel, of_reservations, of_queue, of_predict, of_snapshot] = [(); 6].map(|()| answering.clone());
+    let [of_reserve, of_confirm, of_decision, of_cancel] = [(); 4].map(|()| answering.clone());
+    let [of_reservations, of_queue, of_predict, of_snapshot] = [(); 4].map(|()| answering.clone());
     let probe = move |request: Request| async move { answered(self::probe(&answering, user, request, arrived_by).await) };
     let reserve = move |request: Request| async move { answered(self::reserve(&of_reserve, user, request, arrived_by).await) };
+    let confirm = move |request: Request| async move { answered(self::confirm(&of_confirm, user, request, arrived_by).await) };
+    let decision = move |request: Request| async move { answered(self::decision(&of_decision, user, request, arrived_by).await) };
     let cancel = move |request: Request| async move { answered(self::cancel(&of_cancel, user, request, arrived_by).await) };
     let reservations = move || async move { answered(self::reservations(&of_reservations, user)) };
     let queue = move || async move { self::queue(&of_queue, user).await.unwrap_or_else(Refused::into_response) };
@@ -69,6 +72,8 @@ pub(super) fn router(answering: Answering, user: UserId, arrived_by: Instant) ->
     Router::new()
         .route(PROBE, post(probe))
         .route(RESERVE, post(reserve))
+        .route(CONFIRM, post(confirm))
+        .route(DECISION, post(decision))
         .route(CANCEL, post(cancel))
         .route(RESERVATIONS, get(reservations))
         .route(QUEUE, get(queue))
@@ -94,7 +99,7 @@ async fn not_known(uri: Uri) -> Response {
         let refusal = Refusal::of_key("version", format!("this version of the API is not known; known is {VERSION}"));
         return json(StatusCode::BAD_REQUEST, &refusal);
     }
-    let known = [PROBE, RESERVE, CANCEL, RESERVATIONS, QUEUE, PREDICT, SNAPSHOT].join(", ");
+    let known = [PROBE, RESERVE, CONFIRM, DECISION, CANCEL, RESERVATIONS, QUEUE, PREDICT, SNAPSHOT].join(", ");
     json(StatusCode::NOT_FOUND, &Refusal::because(format!("there is nothing at this path; known are {known}")))
 }
 
@@ -133,6 +138,21 @@ async fn reserve(answering: &Answering, user: UserId, request: Request, arrived_
     let wanted = Reserve::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
     let _under_way = begin(answering, user)?;
     answering.desk.reserve(user, wanted).await
+}
+
+/// Confirming is no probe: who has reserved all parts can say so, however often they have asked.
+async fn confirm(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<FirmSlot, Refused> {
+    let bytes = read(request, arrived_by).await?;
+    let Confirm { id } = Confirm::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
+    let _under_way = question(answering, user)?;
+    answering.desk.confirm(user, id).await
+}
+
+async fn decision(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<Decided, Refused> {
+    let bytes = read(request, arrived_by).await?;
+    let Question { token } = Question::read(&bytes).map_err(|refusal| Refused(StatusCode::BAD_REQUEST, refusal))?;
+    let _under_way = question(answering, user)?;
+    answering.desk.decision(token).await
 }
 
 async fn cancel(answering: &Answering, user: UserId, request: Request, arrived_by: Instant) -> Result<FirmSlot, Refused> {
@@ -188,7 +208,7 @@ fn published(answering: &Answering) -> Result<Arc<Published>, Refused> {
 
 /// Lets a user ask what the snapshot answers, as seldom as a user may.
 fn question(answering: &Answering, user: UserId) -> Result<UnderWay, Refused> {
-    let too_often = "a user asks for one forecast or the queue at a time, and sixty times a minute";
+    let too_often = "a user asks for one forecast, decision or the queue at a time, and sixty times a minute";
     let begun = answering.callers.begin(Kind::Question, answering.counted_as(user), std::time::Instant::now());
     begun.map_err(|after| Refused::for_now(StatusCode::TOO_MANY_REQUESTS, too_often, after))
 }

@@ -6,6 +6,7 @@ use slurm_conf::configuration::{Configuration, SnapshotSettings};
 use super::Daemon;
 use crate::changes;
 use crate::failure::Failure;
+use crate::firm::Round;
 
 impl Daemon {
     /// Puts a snapshot in place, and tells everybody who goes by it.
@@ -17,7 +18,8 @@ impl Daemon {
             let Configuration { snapshot: SnapshotSettings { interval_seconds, .. }, changes, clusters, .. } = &self.settings.configuration;
             let configured = || changes::Configured { per_second: changes.per_second, clusters: clusters.keys().cloned().collect() };
             let (mode, per_second) = (self.settings.site_policy().mode, changes.per_second);
-            self.firm.ask(self.publication.publisher.cluster(), per_second, mode);
+            let round = |cluster| Round { cluster, per_second, mode, clusters: clusters.clone() };
+            self.firm.ask(self.publication.publisher.cluster().map(round));
             self.changes.ask(self.publication.publisher.cluster(), Seconds(*interval_seconds), configured, || snapshot);
         }
         self.filter.store(&self.publication.directory);

@@ -10,10 +10,10 @@ use job_types::options::IfRefused;
 use job_types::slot::SlotState;
 use job_types::slot_name;
 use job_types::time::{Seconds, UnixTime};
-use upkeep::FirmSlot;
+use upkeep::{FirmSlot, Part};
 
 use super::room::{Closed, GivenBack, Placed, Room};
-use super::{jobs, listed};
+use super::{jobs, listed, parts};
 use crate::api::{Asked, Refused};
 use crate::clock::now;
 
@@ -40,6 +40,14 @@ impl Room<'_> {
                 self.keep_and_list();
                 let _ = answer.send(outcome);
             }
+            Asked::Confirm { user, id, answer } => {
+                let outcome = self.confirm_for(user, id);
+                self.keep_and_list();
+                let _ = answer.send(outcome);
+            }
+            Asked::Decision { token, answer } => {
+                let _ = answer.send(Ok(self.decision(&token)));
+            }
         }
     }
 
@@ -55,6 +63,9 @@ impl Room<'_> {
 
     fn reserve_for(&mut self, user: UserId, wanted: &Reserve) -> Result<daemon_api::FirmSlot, Refused> {
         self.open()?;
+        if let Some(round) = &self.round {
+            parts::check(wanted.together.as_ref(), &round.clusters)?;
+        }
         let place = self.ledger.add(asked(user, wanted, UnixTime(now())));
         let id = self.ledger.slots().get(place).map(|slot| slot.id);
         let name = id.zip(self.key()).map(|(id, key)| slot_name::of_slot(id, &key)).unwrap_or_default();
@@ -98,12 +109,17 @@ impl Room<'_> {
         }
     }
 
-    fn cancel_for(&mut self, user: UserId, id: u64) -> Result<daemon_api::FirmSlot, Refused> {
+    /// Where the slot of that number is, if it is the caller's.
+    pub(super) fn place_of(&self, user: UserId, id: u64) -> Result<usize, Refused> {
         let is_operator = user == UserId(0) || user.0 == nix::unistd::geteuid().as_raw();
         let is_meant = |slot: &FirmSlot| slot.id == id && (is_operator || slot.user == user);
         let place = self.ledger.slots().iter().position(is_meant);
         // Somebody else's is as if it did not exist.
-        let place = place.ok_or_else(|| Refused(StatusCode::NOT_FOUND, Refusal::because("there is no such firm slot of yours")))?;
+        place.ok_or_else(|| Refused(StatusCode::NOT_FOUND, Refusal::because("there is no such firm slot of yours")))
+    }
+
+    fn cancel_for(&mut self, user: UserId, id: u64) -> Result<daemon_api::FirmSlot, Refused> {
+        let place = self.place_of(user, id)?;
         let slot = self.ledger.slots().get(place).cloned().ok_or_else(failed)?;
         if !slot.state.is_over() {
             self.open()?;
@@ -131,7 +147,7 @@ impl Room<'_> {
     }
 }
 
-fn failed() -> Refused {
+pub(super) fn failed() -> Refused {
     Refused(StatusCode::INTERNAL_SERVER_ERROR, Refusal::because("the request has failed; queuecastd has logged why"))
 }
 
@@ -170,5 +186,6 @@ fn asked(user: UserId, wanted: &Reserve, now: UnixTime) -> FirmSlot {
         why: None,
         over_at: None,
         is_left: false,
+        part: wanted.together.clone().map(|of| Part::asked(of, now)),
     }
 }

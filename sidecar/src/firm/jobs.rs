@@ -48,6 +48,7 @@ pub(super) fn asked_by(promised: &PromisedJob, now: UnixTime) -> Option<FirmSlot
         why: None,
         over_at: None,
         is_left: false,
+        part: None,
     })
 }
 

@@ -26,6 +26,8 @@ pub(super) fn listed(slot: &FirmSlot, key: Option<&SealKey>, nearest: Option<Str
         moved: slot.moved,
         charged_node_s: slot.charged_node_seconds(),
         refused: is_missing.then(|| SlotRefused { reason: slot.why.clone().unwrap_or_else(|| "no slot is to be had".to_owned()), nearest }),
+        together: slot.part.as_ref().map(|part| part.of.token.clone()),
+        confirm_by: slot.unconfirmed().filter(|_| !slot.state.is_over()).map(|part| part.confirm_by.0),
     }
 }
 

@@ -35,5 +35,6 @@ pub(super) fn slot() -> FirmSlot {
         why: None,
         over_at: None,
         is_left: false,
+        part: None,
     }
 }

@@ -1,6 +1,6 @@
 //! The room in which firm slots are made, moved, attached to their jobs and given back.
 //!
-//! One thread takes what users ask over the API ([`asking`]), finds the jobs whose records ask for
+//! One thread takes what users ask over the API ([`asking`], [`parts`]), finds the jobs whose records ask for
 //! a slot ([`jobs`]), and looks at every slot whenever a snapshot is published and whenever
 //! something is due. What is wanted of each is said by `upkeep::FirmSlot::wanted`, by what
 //! slurmctld has at that moment; [`room`] does it, through the issuer of all changes. Slots are
@@ -15,11 +15,13 @@ mod jobs;
 pub(crate) mod ledger;
 mod listed;
 mod observing;
+mod parts;
 mod placing;
 mod room;
 mod seen;
 mod told;
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,8 +30,9 @@ use crossbeam::channel::{Receiver, select};
 use job_types::options::Mode;
 use job_types::time::UnixTime;
 use parking_lot::Mutex;
+use slurm_conf::configuration::ClusterSettings;
 
-use crate::api::FirmRoom;
+use crate::api::{Asked, FirmRoom};
 use crate::changes::Issuer;
 use crate::clock::now;
 use crate::known::cluster::Cluster;
@@ -53,6 +56,8 @@ pub(crate) struct Round {
     pub(crate) per_second: u32,
     /// How far the site goes.
     pub(crate) mode: Mode,
+    /// How other clusters are asked.
+    pub(crate) clusters: BTreeMap<String, ClusterSettings>,
 }
 
 /// The thread, as the main thread knows it.
@@ -66,11 +71,21 @@ impl FirmThread {
     }
 
     /// Has the slots looked at, unless the room is still busy with the round before.
-    pub(crate) fn ask(&self, cluster: Option<Arc<Cluster>>, per_second: u32, mode: Mode) {
-        if let Some(cluster) = cluster {
-            self.0.tell(Round { cluster, per_second, mode });
-        }
+    pub(crate) fn ask(&self, round: Option<Round>) {
+        round.into_iter().for_each(|round| {
+            self.0.tell(round);
+        });
     }
+}
+
+/// What the room wakes up for.
+enum News {
+    /// A user asks for something.
+    Asked(Asked),
+    /// Another cluster has said what it has decided about a part.
+    Decided(parts::Heard),
+    /// It is time to look at the slots.
+    Time,
 }
 
 /// Looks after slots until the main thread has dropped its end.
@@ -81,22 +96,24 @@ pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, ledger: Ledger, issue
             let seconds = u64::try_from((due - UnixTime(now())).0).unwrap_or(0);
             Duration::from_secs(seconds.max(1)).min(LONGEST_WAIT)
         });
-        let desk = room.asked();
-        let asked = select! {
+        let (desk, deciders) = (room.asked(), room.heard());
+        let news = select! {
             recv(rounds) -> round => match round {
                 Ok(round) => {
                     room.begin_round(round);
-                    None
+                    News::Time
                 }
                 Err(_) => return,
             },
-            recv(desk) -> asked => asked.inspect_err(|_| room.is_left_alone()).ok(),
-            default(wait) => None,
+            recv(desk) -> asked => asked.inspect_err(|_| room.is_left_alone()).map_or(News::Time, News::Asked),
+            recv(deciders) -> heard => heard.map_or(News::Time, News::Decided),
+            default(wait) => News::Time,
         };
         // A panic costs this look, not the daemon; what was asked is answered as failed.
-        let outcome = catch_unwind(AssertUnwindSafe(|| match asked {
-            Some(asked) => room.answer(asked),
-            None => room.look(),
+        let outcome = catch_unwind(AssertUnwindSafe(|| match news {
+            News::Asked(asked) => room.answer(asked),
+            News::Decided(heard) => room.decided(&heard),
+            News::Time => room.look(),
         }));
         if outcome.is_err() {
             tracing::error!("looking at firm slots has panicked: they stay as they are in this round");

@@ -35,7 +35,7 @@ pub(super) fn rank(prober: &Prober, slot: &FirmSlot, name: &str) -> Result<Ranke
     };
     // What is left of a window may be shorter than the notice once a slot was lost.
     let notice = slot.asked_notice.filter(|_| slot.moved == 0);
-    let wanted = Reserve { probe, notice_s: notice.map(|notice| notice.0) };
+    let wanted = Reserve { probe, notice_s: notice.map(|notice| notice.0), together: None };
     let own = Own {
         id: Some(slot.id),
         // The plan may have it though it was given back since.

@@ -21,6 +21,7 @@ use slurm_sys::client::controller::{
 use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 
 use super::ledger::Ledger;
+use super::parts::{Deciders, Heard};
 use super::placing::{self, NotRanked};
 use super::told::told;
 use super::{Round, jobs, listed, seen};
@@ -89,6 +90,8 @@ pub(super) struct Room<'a> {
     ranked_anew: u32,
     /// The reservations of slots that are not known any more, as the log has them.
     strays: HashSet<String>,
+    /// The clusters that decide about parts.
+    pub(super) deciders: Deciders,
 }
 
 impl<'a> Room<'a> {
@@ -105,6 +108,7 @@ impl<'a> Room<'a> {
             is_alone: false,
             ranked_anew: 0,
             strays: HashSet::new(),
+            deciders: Deciders::new(),
         };
         room.list();
         room
@@ -113,6 +117,11 @@ impl<'a> Room<'a> {
     /// What users ask. It is taken once it can be answered, which needs a cluster.
     pub(super) fn asked(&self) -> Receiver<Asked> {
         if self.round.is_some() && !self.is_alone { self.api.asked().clone() } else { never() }
+    }
+
+    /// What clusters have decided about parts.
+    pub(super) fn heard(&self) -> Receiver<Heard> {
+        self.deciders.heard().clone()
     }
 
     /// Nobody will ask any more.
@@ -286,6 +295,7 @@ impl<'a> Room<'a> {
                     }
                 }
             }
+            SlotWanted::AskDecision => self.ask_decision(place, now),
             SlotWanted::End { state, why } => self.end(place, *state, why.map(str::to_owned), seen, job),
             SlotWanted::GiveBack => {
                 if self.let_go(seen, job) && self.give_back(name) == GivenBack::Gone {

@@ -3,7 +3,7 @@
 use job_types::slot::SlotState;
 use job_types::time::{Seconds, UnixTime};
 
-use super::slot::{ATTACHED_BEFORE, FirmSlot, RANKED_EVERY, ReservedTime};
+use super::slot::{ATTACHED_BEFORE, FirmSlot, Part, RANKED_EVERY, ReservedTime};
 
 /// How long before its start nodes that are down are waited for to come back or to be replaced.
 const NODES_WANTED_BEFORE: Seconds = Seconds(60);
@@ -84,6 +84,8 @@ pub enum SlotWanted {
     Adopt,
     /// The job is to wait for the reservation alone.
     Attach,
+    /// The cluster that decides about the parts is to be asked what it has decided.
+    AskDecision,
     /// The reservation is to be given back, and another slot to be looked for.
     Replace {
         /// Why.
@@ -107,6 +109,9 @@ impl FirmSlot {
         if self.state.is_over() {
             return if seen.reservation.is_some() { SlotWanted::GiveBack } else { SlotWanted::Nothing };
         }
+        if let Some(part) = self.unconfirmed() {
+            return self.until_confirmed(part, seen);
+        }
         match seen.job {
             JobSeen::Ended { has_run } => self.without_job(has_run),
             JobSeen::Runs { is_inside: false } => SlotWanted::End { state: SlotState::Early, why: None },
@@ -128,6 +133,22 @@ impl FirmSlot {
                 Ok(times) => self.without_named_job(seen, times),
                 Err(wanted) => wanted,
             },
+        }
+    }
+
+    /// The slot is a part of which it is not known yet whether all of them stand: it stays where it
+    /// is until that is decided.
+    fn until_confirmed(&self, part: &Part, seen: &SlotSeen) -> SlotWanted {
+        let cancelled = |why| SlotWanted::End { state: SlotState::Cancelled, why: Some(why) };
+        match (self.reserved, seen.reservation) {
+            // Whoever asked was never told of it.
+            (None, _) => cancelled("its nodes had not been reserved when queuecastd ended"),
+            // The cluster that decides may have confirmed the other parts: what becomes of this one
+            // is told then.
+            (Some(_), None) if part.of.decided_by.is_none() => cancelled("its reservation was deleted before it was confirmed"),
+            (Some(_), _) if seen.now < part.ask_at() => SlotWanted::Nothing,
+            (Some(_), _) if part.of.decided_by.is_none() => cancelled("it was not confirmed in time"),
+            (Some(_), _) => SlotWanted::AskDecision,
         }
     }
 

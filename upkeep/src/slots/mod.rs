@@ -11,4 +11,4 @@ mod slot;
 mod tests;
 
 pub use look::{JobSeen, ReservationSeen, SlotSeen, SlotWanted};
-pub use slot::{ATTACHED_BEFORE, FAR_BEFORE, FirmSlot, RANKED_EVERY, ReservedTime, SlotJob};
+pub use slot::{ASKED_EVERY, ATTACHED_BEFORE, FAR_BEFORE, FirmSlot, Part, RANKED_EVERY, ReservedTime, SlotJob};

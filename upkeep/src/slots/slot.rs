@@ -4,6 +4,7 @@ use job_types::number::{JobId, UserId};
 use job_types::options::IfRefused;
 use job_types::slot::{LONGER_THAN_LIMIT, SlotState};
 use job_types::time::{Seconds, UnixTime};
+use job_types::together::{CONFIRMED_WITHIN, Decision, Together};
 use job_types::window::Window;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,10 @@ pub const RANKED_EVERY: Seconds = Seconds(3_600);
 /// How long before its time limit a job ends that has them ranked anew at once, as in the replay
 /// (`simulator::engine::reserved`).
 pub const FAR_BEFORE: Seconds = RANKED_EVERY;
+
+/// How often the cluster that decides about a part is asked, while it does not say what it has
+/// decided.
+pub const ASKED_EVERY: Seconds = Seconds(15);
 
 /// A firm slot that somebody asked for, and how far it has come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +81,24 @@ pub struct FirmSlot {
     pub over_at: Option<UnixTime>,
     /// Whether slurmctld may have its reservation, as far as the daemon has found out.
     pub is_left: bool,
+    /// The parts that it is one of, which are had together or not at all; `None` is a slot by
+    /// itself.
+    #[serde(default)]
+    pub part: Option<Part>,
+}
+
+/// What makes a slot one of several parts, which other clusters have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What the parts are known by, and which cluster decides about them.
+    #[serde(flatten)]
+    pub of: Together,
+    /// By when it has to be confirmed.
+    pub confirm_by: UnixTime,
+    /// Whether it is. What is confirmed stays so.
+    pub is_confirmed: bool,
+    /// When the cluster that decides was asked last.
+    pub asked_at: Option<UnixTime>,
 }
 
 /// The job of a slot.
@@ -85,6 +108,21 @@ pub struct SlotJob {
     pub id: JobId,
     /// When it was submitted, by which it is told from an earlier job of the same number.
     pub submitted: UnixTime,
+}
+
+impl Part {
+    /// The part of a slot that is asked for.
+    #[must_use]
+    pub fn asked(of: Together, now: UnixTime) -> Self {
+        Self { of, confirm_by: now + CONFIRMED_WITHIN, is_confirmed: false, asked_at: None }
+    }
+
+    /// When the cluster that decides is asked next, which is none of this one's concern where it
+    /// decides itself.
+    #[must_use]
+    pub fn ask_at(&self) -> UnixTime {
+        self.asked_at.map_or(self.confirm_by, |asked_at| asked_at + ASKED_EVERY)
+    }
 }
 
 /// From when until when nodes are reserved.
@@ -121,9 +159,30 @@ impl FirmSlot {
         self.reserved.map(|reserved| reserved.start - self.notice)
     }
 
+    /// The part that it is, while it is not confirmed.
+    #[must_use]
+    pub fn unconfirmed(&self) -> Option<&Part> {
+        self.part.as_ref().filter(|part| !part.is_confirmed)
+    }
+
+    /// What was decided about the parts that it is one of; `None` where it is none, or another
+    /// cluster decides.
+    #[must_use]
+    pub fn decision(&self) -> Option<Decision> {
+        let part = self.part.as_ref().filter(|part| part.of.decided_by.is_none())?;
+        Some(match part.is_confirmed {
+            true => Decision::Confirmed,
+            false if self.state.is_over() => Decision::GivenUp,
+            false => Decision::Open,
+        })
+    }
+
     /// When something is to be done about it next that nobody else begins; `None` where nothing is.
     #[must_use]
     pub fn due(&self, now: UnixTime) -> Option<UnixTime> {
+        if let Some(part) = self.unconfirmed().filter(|_| !self.state.is_over()) {
+            return Some(part.ask_at().max(now + Seconds(1)));
+        }
         let ReservedTime { start, end } = self.reserved.filter(|_| !self.state.is_over())?;
         let job = self.job.is_some();
         let moments = [

@@ -3,6 +3,7 @@ use job_types::number::{JobId, UserId};
 use job_types::options::IfRefused;
 use job_types::slot::SlotState;
 use job_types::time::{Seconds, UnixTime};
+use job_types::together::{Decision, Together, Token};
 use proptest::prelude::*;
 
 const NOW: UnixTime = UnixTime(1_774_618_200);
@@ -37,6 +38,7 @@ fn slot(job: bool) -> FirmSlot {
         why: None,
         over_at: None,
         is_left: false,
+        part: None,
     }
 }
 
@@ -266,5 +268,59 @@ proptest! {
             SlotWanted::Rank | SlotWanted::Replace { .. } => {}
             other => prop_assert!(false, "{other:?}"),
         }
+    }
+}
+
+/// A part with nodes reserved in two hours, of which that cluster decides.
+fn part(decided_by: Option<&str>) -> FirmSlot {
+    let of = Together { token: Token::from(7), decided_by: decided_by.map(str::to_owned) };
+    FirmSlot { part: Some(Part::asked(of, NOW)), ..reserved(false) }
+}
+
+#[test]
+fn the_cluster_that_decides_gives_its_part_back_once_two_minutes_are_over() {
+    let part = part(None);
+    assert_eq!(part.wanted(&seen(&part, 119, JobSeen::NotNamed)), SlotWanted::Nothing);
+    let late = part.wanted(&seen(&part, 120, JobSeen::NotNamed));
+    assert_eq!(late, SlotWanted::End { state: SlotState::Cancelled, why: Some("it was not confirmed in time") });
+    assert_eq!((part.decision(), part.due(NOW)), (Some(Decision::Open), Some(NOW + Seconds(120))));
+    let mut over = part;
+    over.end(SlotState::Cancelled, None, NOW + Seconds(120));
+    assert_eq!(over.decision(), Some(Decision::GivenUp));
+}
+
+#[test]
+fn any_other_cluster_keeps_its_part_and_asks_until_it_is_told() {
+    let mut part = part(Some("east"));
+    assert_eq!(part.decision(), None, "it can't tell anybody");
+    assert_eq!(part.wanted(&seen(&part, 119, JobSeen::NotNamed)), SlotWanted::Nothing);
+    assert_eq!(part.wanted(&seen(&part, 120, JobSeen::NotNamed)), SlotWanted::AskDecision);
+    // A part whose reservation is gone must still find out what the others do.
+    let gone = SlotSeen { reservation: None, ..seen(&part, 120, JobSeen::NotNamed) };
+    assert_eq!(part.wanted(&gone), SlotWanted::AskDecision);
+    part.part.as_mut().unwrap().asked_at = Some(NOW + Seconds(120));
+    assert_eq!(part.wanted(&seen(&part, 120 + ASKED_EVERY.0 - 1, JobSeen::NotNamed)), SlotWanted::Nothing);
+    assert_eq!(part.wanted(&seen(&part, 120 + ASKED_EVERY.0, JobSeen::NotNamed)), SlotWanted::AskDecision);
+    assert_eq!(part.due(NOW + Seconds(120)), Some(NOW + Seconds(120) + ASKED_EVERY));
+}
+
+#[test]
+fn a_part_that_is_confirmed_is_a_slot_like_any_other_and_stays_decided() {
+    for decided_by in [None, Some("east")] {
+        let mut part = part(decided_by);
+        part.part.as_mut().unwrap().is_confirmed = true;
+        let seen = seen(&part, 600, JobSeen::NotNamed);
+        assert_eq!(part.wanted(&seen), reserved(false).wanted(&seen));
+        part.end(SlotState::Cancelled, None, NOW);
+        assert_eq!(part.decision(), decided_by.is_none().then_some(Decision::Confirmed));
+    }
+}
+
+#[test]
+fn a_part_that_nobody_was_told_of_is_given_back() {
+    for reservation in [None, seen(&part(None), 0, JobSeen::NotNamed).reservation] {
+        let part = FirmSlot { reserved: None, ..part(Some("east")) };
+        let wanted = part.wanted(&SlotSeen { reservation, ..seen(&part, 0, JobSeen::NotNamed) });
+        assert!(matches!(wanted, SlotWanted::End { state: SlotState::Cancelled, .. }), "{wanted:?}");
     }
 }

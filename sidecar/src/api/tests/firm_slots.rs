@@ -1,8 +1,9 @@
 //! Firm slots over the API's socket, with a made-up room behind it.
 
 use axum::http::StatusCode;
-use daemon_api::{FirmSlot, FirmSlots, Refusal, SlotWindow};
+use daemon_api::{Decided, FirmSlot, FirmSlots, Refusal, SlotWindow};
 use job_types::slot::SlotState;
+use job_types::together::{Decision, Token};
 
 use super::super::callers::MOST_PROBES;
 use super::{Served, served};
@@ -29,6 +30,8 @@ pub(in crate::api) fn slot(id: u64, user: u32) -> FirmSlot {
         moved: 0,
         charged_node_s: 0,
         refused: None,
+        together: None,
+        confirm_by: None,
     }
 }
 
@@ -46,7 +49,14 @@ fn open_room(served: &Served) {
                 Asked::Cancel { user, id: 7, answer } => {
                     let _ = answer.send(Ok(FirmSlot { state: SlotState::Cancelled, ..slot(7, user.0) }));
                 }
-                Asked::Cancel { answer, .. } => {
+                Asked::Confirm { user, id: 7, answer } => {
+                    let together = Some(Token::from(7));
+                    let _ = answer.send(Ok(FirmSlot { together, ..slot(7, user.0) }));
+                }
+                Asked::Decision { answer, .. } => {
+                    let _ = answer.send(Ok(Decided { decision: Decision::Open }));
+                }
+                Asked::Cancel { answer, .. } | Asked::Confirm { answer, .. } => {
                     let _ = answer.send(Err(Refused(StatusCode::NOT_FOUND, Refusal::because("you have no such firm slot"))));
                 }
             }
@@ -67,6 +77,10 @@ fn what_is_asked_for_reaches_the_room_with_who_asks_and_its_answer_comes_back() 
     assert_eq!(serde_json::from_str::<FirmSlot>(&body).unwrap().state, SlotState::Cancelled);
     let (status, body) = served.post("/v1/cancel", br#"{"id": 8}"#);
     assert!(status == 404 && body.contains("no such firm slot"), "{body}");
+    let (status, body) = served.post("/v1/confirm", br#"{"id": 7}"#);
+    assert!(status == 200 && body.contains("00000000000000000000000000000007"), "{body}");
+    let (status, body) = served.post("/v1/decision", br#"{"together": "00000000000000000000000000000007"}"#);
+    assert_eq!((status, body.as_str()), (200, r#"{"decision":"open"}"#));
 }
 
 #[test]
@@ -76,6 +90,8 @@ fn what_is_malformed_or_out_of_range_does_not_reach_the_room() {
         ("/v1/reserve", &br#"{"nodes": 2, "earliest": 5, "latest": 6, "notice_s": -1}"#[..], "notice_s"),
         ("/v1/reserve", br#"{"nodes": 2, "earliest": 5, "latest": 6, "user": 0}"#, "user"),
         ("/v1/reserve", br#"{"nodes": 0, "earliest": 5, "latest": 6}"#, "nodes"),
+        ("/v1/confirm", br#"{"id": -7}"#, "id"),
+        ("/v1/decision", br#"{"together": 7}"#, "together"),
         ("/v1/cancel", br#"{"id": -7}"#, "id"),
         ("/v1/cancel", br#"{"id": 7, "force": true}"#, "force"),
         ("/v1/cancel", b"{}", "id"),
