@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use daemon_api::{Cancel, MOST_REQUEST_BYTES, Predict, Probe, Refusal, Reserve};
+use daemon_api::{Cancel, Confirm, MOST_REQUEST_BYTES, Predict, Probe, Question, Refusal, Reserve};
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
     check(bytes, Probe::read);
     check(bytes, Reserve::read);
+    check(bytes, Confirm::read);
+    check(bytes, Question::read);
     check(bytes, Cancel::read);
     check(bytes, Predict::read);
 });
