@@ -15,9 +15,9 @@ use crate::private_cluster::PrivateCluster;
 use crate::statistics::{median, rounded};
 use end_to_end::Daemon;
 
-/// How many probes a user may begin in how long a time.
+/// How many probes a user may begin in how long a time: a minute, from when the daemon reads one.
 const A_USERS_PROBES: usize = 10;
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_secs(65);
 
 /// How many probes are under way beside a refresh.
 const AT_ONCE: usize = 10;
@@ -72,15 +72,15 @@ impl<'a> Asked<'a> {
         Ok(asked)
     }
 
-    /// A user who may ask now; the daemon is not asked more often than it answers.
-    fn user(&mut self) -> &'static str {
+    /// So many users who may ask now, each once; the daemon is not asked more often than it answers.
+    fn users(&mut self, count: usize) -> Vec<&'static str> {
         loop {
-            for (user, begun) in USERS.iter().zip(&mut self.begun) {
-                begun.retain(|begun| begun.elapsed() <= WITHIN);
-                if begun.len() < A_USERS_PROBES {
-                    begun.push(Instant::now());
-                    return user;
-                }
+            self.begun.iter_mut().for_each(|begun| begun.retain(|begun| begun.elapsed() <= WITHIN));
+            let mut free: Vec<usize> = (0..USERS.len()).filter(|place| self.begun[*place].len() < A_USERS_PROBES).collect();
+            if free.len() >= count {
+                free.truncate(count);
+                free.iter().for_each(|place| self.begun[*place].push(Instant::now()));
+                return free.into_iter().map(|place| USERS[place]).collect();
             }
             thread::sleep(Duration::from_millis(200));
         }
@@ -93,8 +93,7 @@ impl<'a> Asked<'a> {
     pub(super) fn measure_probes(&mut self, extent: &Extent) -> anyhow::Result<Probes> {
         let (mut times, mut slots) = (Vec::new(), 0);
         for _ in 0..extent.probes {
-            let user = self.user();
-            let mut command = self.site.asking(user);
+            let mut command = self.site.asking(self.users(1)[0]);
             command.args(QUESTION);
             let begin = Instant::now();
             let output = self.site.run(&mut command)?;
@@ -113,11 +112,11 @@ impl<'a> Asked<'a> {
     pub(super) fn measure_refreshes(&mut self, extent: &Extent) -> anyhow::Result<Refreshes> {
         let (mut alone, mut beside) = (Vec::new(), Vec::new());
         for _ in 0..extent.rounds {
+            // Each of another user: one has one under way at a time.
+            let users = self.users(AT_ONCE);
             alone.push(self.refresh()?);
             let mut probes = Vec::new();
-            // Each of another user: one has one under way at a time.
-            for (user, begun) in USERS.iter().zip(&mut self.begun).take(AT_ONCE) {
-                begun.push(Instant::now());
+            for user in users {
                 let mut command = self.site.asking(user);
                 probes.push(command.args(QUESTION).stdout(Stdio::piped()).spawn()?);
             }
