@@ -22,6 +22,9 @@ const FEW_CALLS: usize = 20;
 /// others, of each of which there is a past.
 const SIZES: [u32; 17] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64];
 
+/// The variable that asks for a firm slot.
+const WINDOW: &str = "QUEUECAST_RESERVE_WINDOW";
+
 fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {
     // SAFETY: a description and a place for a message of our own.
     unsafe { job_submit_queuecast::job_submit(&raw mut *job.0, 0, message) }
@@ -30,16 +33,18 @@ fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {
 /// Median, 99th and 99.9th percentile and maximum of the time of one call.
 ///
 /// # Panics
-/// Where a call neither leaves a record of a decision nor gives an answer although something is
-/// asked for, or does so although nothing is.
-fn percentiles(make: &dyn Fn() -> Description, is_asked: bool) -> [Duration; 4] {
+/// Where a job with a window is refused, or a call neither leaves a record of a decision nor gives an
+/// answer although something is asked for, or does so although nothing is.
+fn percentiles(make: &dyn Fn() -> Description, control: &[&str]) -> [Duration; 4] {
+    let (is_asked, has_window) = (!control.is_empty(), control.iter().any(|variable| variable.starts_with(WINDOW)));
     let calls = if std::env::args().any(|argument| argument == "--bench") { CALLS } else { FEW_CALLS };
     let mut times: Vec<Duration> = (0..calls)
         .map(|_| {
             let (mut job, mut message) = (make(), std::ptr::null_mut());
             let begin = Instant::now();
-            call(&mut job, &mut message);
+            let code = call(&mut job, &mut message);
             let time = begin.elapsed();
+            assert!(code == 0 || !has_window, "a firm slot is refused: {code}");
             let is_answered = !job.0.admin_comment.is_null() || !message.is_null();
             assert_eq!(is_answered, is_asked, "there is an answer where something is asked for, and only there");
             free(&mut message);
@@ -59,8 +64,10 @@ fn main() {
     let reserve = format!("QUEUECAST_RESERVE_AT={at}");
     let day = format!("QUEUECAST_RESERVE_AT={}", now().0 + 86_400);
     let far = format!("QUEUECAST_RESERVE_AT={}", now().0 + 300 * 86_400);
-    let cases: [(&str, Vec<&str>); 7] = [
+    let window = format!("{WINDOW}={at},{}", at + 86_400);
+    let cases: [(&str, Vec<&str>); 8] = [
         ("nothing asked", vec![]),
+        ("firm slot", vec![&window]),
         ("molding", vec!["QUEUECAST_AUTO_MOLD=1"]),
         ("deferral", vec!["QUEUECAST_AUTO_DEFER=1"]),
         ("reservation", vec![&reserve]),
@@ -75,7 +82,7 @@ fn main() {
     let table = |before: &str| {
         for (name, control) in &cases {
             let make = || Description::batch(16, 64).with_control(control);
-            let row = percentiles(&make, !control.is_empty()).map(|time| format!("{:>12.2}", time.as_secs_f64() * 1e6)).join(" ");
+            let row = percentiles(&make, control).map(|time| format!("{:>12.2}", time.as_secs_f64() * 1e6)).join(" ");
             println!("{:<40} {row}", format!("{before}{name}"));
         }
     };
