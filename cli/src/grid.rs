@@ -7,6 +7,7 @@
 
 mod asking;
 mod probing;
+mod reserving;
 mod slot;
 
 use anyhow::{Context, ensure};
@@ -16,7 +17,8 @@ use thiserror::Error;
 
 pub(crate) use self::asking::{Heard, Way};
 pub(crate) use self::probing::{ClusterReport, LEAST_AHEAD, Probed, written};
-pub(crate) use self::slot::{GridSlot, Order, shown};
+pub(crate) use self::reserving::{Granted, Outcome};
+pub(crate) use self::slot::{GridSlot, Order};
 use crate::cluster::ClusterArgument;
 use crate::installation::{Installation, InstallationArguments};
 
@@ -30,14 +32,14 @@ pub(crate) struct NoCluster(pub(crate) String);
 pub(crate) struct Site {
     pub(crate) name: String,
     pub(crate) way: Way,
+    /// What describes the job there, in sbatch's words.
+    job: Vec<String>,
 }
 
 /// The clusters, and what they are asked.
 #[derive(Debug)]
 pub(crate) struct Clusters {
     sites: Vec<Site>,
-    /// What describes the job, in sbatch's words.
-    job: Vec<String>,
     window: Window,
 }
 
@@ -46,21 +48,34 @@ impl Clusters {
     ///
     /// # Errors
     /// It is not known how one of them is asked.
-    pub(crate) fn of(
-        named: &[ClusterArgument],
-        arguments: &InstallationArguments,
-        job: Vec<String>,
-        window: Window,
-    ) -> anyhow::Result<Self> {
+    pub(crate) fn of(named: &[ClusterArgument], arguments: &InstallationArguments, job: &[String], window: Window) -> anyhow::Result<Self> {
         ClusterArgument::check(named)?;
         let installation = arguments.find();
-        let sites = named.iter().map(|cluster| site_of(cluster, arguments, &installation)).collect::<anyhow::Result<_>>()?;
-        Ok(Self { sites, job, window })
+        let sites = named.iter().map(|cluster| site_of(cluster, arguments, &installation, job.to_vec()));
+        Ok(Self { sites: sites.collect::<anyhow::Result<_>>()?, window })
+    }
+
+    /// The same, each with so many nodes.
+    pub(crate) fn with_nodes(mut self, nodes: &[u32]) -> Self {
+        for (site, nodes) in self.sites.iter_mut().zip(nodes) {
+            site.job.push(format!("--nodes={nodes}"));
+        }
+        self
+    }
+
+    /// The clusters, in the order in which they were named.
+    pub(crate) fn sites(&self) -> &[Site] {
+        &self.sites
     }
 }
 
 /// Finds out how a cluster is asked. This one is asked by this program.
-fn site_of(cluster: &ClusterArgument, arguments: &InstallationArguments, installation: &Installation) -> anyhow::Result<Site> {
+fn site_of(
+    cluster: &ClusterArgument,
+    arguments: &InstallationArguments,
+    installation: &Installation,
+    job: Vec<String>,
+) -> anyhow::Result<Site> {
     let name = cluster.name.clone();
     ensure!(
         cluster.directory.is_none(),
@@ -78,7 +93,7 @@ fn site_of(cluster: &ClusterArgument, arguments: &InstallationArguments, install
         let directory = arguments.state_directory().map(|directory| ["--state-directory".into(), directory.as_os_str().to_owned()]);
         Way::Here { program, more: directory.into_iter().flatten().collect() }
     };
-    Ok(Site { name, way })
+    Ok(Site { name, way, job })
 }
 
 /// The name of this cluster, by its snapshot, or else by Slurm.
@@ -86,3 +101,6 @@ fn own_name(installation: &Installation) -> Option<String> {
     let by_snapshot = installation.snapshot().ok().map(|snapshot| snapshot.provenance().cluster.to_owned());
     by_snapshot.or_else(|| site().ok().map(|site| site.cluster))
 }
+
+#[cfg(test)]
+pub(crate) use self::slot::tests::slot as made_up_slot;

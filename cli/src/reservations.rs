@@ -3,6 +3,8 @@
 
 mod cancel;
 mod columns;
+mod confirm;
+mod decision;
 mod firm;
 mod state;
 mod text;
@@ -70,6 +72,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum What {
     Cancel(cancel::Arguments),
+    Confirm(confirm::Arguments),
+    Decision(decision::Arguments),
 }
 
 const EXAMPLES: &str = "\
@@ -106,7 +110,9 @@ prints it; null where not known):
                 limit_s, state (asked, movable, fixed, attached, running, used, early, returned,
                 refused, lost, cancelled), start, end (by the job's time limit), window (earliest,
                 latest), fixed_at (when it stops moving), moved (how many times), refused (null, or
-                reason and nearest, the nearest window in which there may be one)
+                reason and nearest, the nearest window in which there may be one), together (what
+                the parts of several clusters are known by, of which it is one), confirm_by (when
+                it is given back, or asked about, unless it is confirmed)
   notes         what else is to be known";
 
 /// The whole report.
@@ -181,6 +187,8 @@ impl Arguments {
     pub(crate) fn asked(&self) -> Installation {
         match &self.what {
             Some(What::Cancel(arguments)) => arguments.installation(),
+            Some(What::Confirm(arguments)) => arguments.installation(),
+            Some(What::Decision(arguments)) => arguments.installation(),
             None => self.list.view.installation_here(),
         }
     }
@@ -188,8 +196,11 @@ impl Arguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    if let Some(What::Cancel(arguments)) = &arguments.what {
-        return cancel::run(arguments);
+    match &arguments.what {
+        Some(What::Cancel(arguments)) => return cancel::run(arguments),
+        Some(What::Confirm(arguments)) => return confirm::run(arguments),
+        Some(What::Decision(arguments)) => return decision::run(arguments),
+        None => {}
     }
     let ListArguments { view, .. } = &arguments.list;
     view.cluster.is_of_slurm_here()?;

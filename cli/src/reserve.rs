@@ -8,6 +8,7 @@ mod offer;
 mod plot;
 mod sbatch;
 mod text;
+mod together;
 
 use forecast_report::{FilterReport, JobReport, SubmissionOutcome, TrajectoryReport, notes, situation};
 use std::ffi::OsString;
@@ -22,11 +23,13 @@ use command_parts::output::{self, FormatArguments};
 use jiff::tz::TimeZone;
 use job_types::options::{EarlyStart, Mode, SuccessProbability, UserOptions};
 use job_types::time::{Seconds, UnixTime};
+use job_types::together::{Together, Token};
 use job_types::window::FARTHEST_AHEAD;
 use serde::Serialize;
 use slurm_conf::moment;
 
 use self::offer::Offer;
+use self::together::PartArgument;
 use crate::asked::AskedArguments;
 use crate::cluster::ClusterArgument;
 use crate::described::arguments::JobArguments;
@@ -64,6 +67,11 @@ use crate::slot::WindowArguments;
 /// without a job; it does not move. Where it has been taken since, all are asked again, up to five
 /// times.
 ///
+/// With --parts and --together a slot is reserved on each of several clusters, all with the same
+/// start, or on none. Each keeps its part for two minutes; once all stand, the first cluster
+/// confirms, and with that all are kept. If this command is ended, or a cluster is out of reach,
+/// they settle that by themselves.
+///
 /// Exit status: 0 if the nodes can be had with the probability, or are reserved; 1 if that would be
 /// refused, or was; 2 for wrong usage; 3 without a snapshot, or where queuecastd does not answer.
 #[derive(Debug, Args)]
@@ -99,6 +107,30 @@ pub(crate) struct Arguments {
     /// clusters, each of which is asked by the command that [clusters.NAME] names.
     #[arg(short = 'M', long, value_name = "NAME[=DIR],...", value_delimiter = ',', conflicts_with = "plot", help_heading = "Options")]
     clusters: Vec<ClusterArgument>,
+
+    /// With --between: reserve so many nodes on each of these clusters, for the same start, or
+    /// nothing at all. The first of them decides: the others ask it where they were not told.
+    #[arg(
+        long,
+        value_name = "NAME:NODES,...",
+        value_delimiter = ',',
+        requires_all = ["between", "together"],
+        conflicts_with_all = ["at", "clusters", "notice"],
+        help_heading = "Options"
+    )]
+    parts: Vec<PartArgument>,
+
+    /// The parts are had together or not at all; --parts needs it.
+    #[arg(long, requires = "parts", help_heading = "Options")]
+    together: bool,
+
+    /// What the parts are known by of which this slot is one; queuecast on another cluster asks so.
+    #[arg(long, hide = true, value_name = "TOKEN", requires = "between", conflicts_with_all = ["clusters", "parts"])]
+    part_of: Option<Token>,
+
+    /// The cluster that decides about the parts; without it this one does.
+    #[arg(long, hide = true, value_name = "NAME", requires = "part_of")]
+    decided_by: Option<String>,
 
     #[command(flatten)]
     job: JobArguments,
@@ -145,6 +177,8 @@ Examples:
       submits a job that gets such a slot, whose time stands an hour before
   queuecast reserve --between 18:00,06:00 -N 16 -t 2:00:00 --clusters east,west --prefer earliest
       reserves them on that of two clusters where they are to be had first
+  queuecast reserve --between 18:00,06:00 -t 2:00:00 --parts east:16,west:32 --together
+      reserves sixteen nodes on one cluster and thirty-two on another for the same two hours
   queuecast reserve --at 18:00 -N 4 -t 60 --format json | jq '.offers[] | [.wanted, .expected_node_hours]'
 
 Keys of --json (times in Unix seconds and *_s in seconds, each with a *_text beside it as Slurm
@@ -184,6 +218,7 @@ Keys with --between:
   fixed_at     when the slot stops moving
   refused      null, or reason and nearest (the nearest window in which there may be one)
   parts        an empty list
+  confirm_by   null
   charged_node_s
                node-seconds of the reservation, which are charged whether they are used or not
   notes        what else is to be known
@@ -193,7 +228,13 @@ Keys with --between and --clusters: those of --between (state and others null wh
                where the slot is, or may be
   not_known    null, or why it is not known whether a slot was made there
   tried        the slots that were lost to others before: list of cluster, start, end, why
-  command      what runs queuecast on that cluster";
+  command      what runs queuecast on that cluster
+Keys with --between and --parts: those of --between (id, name and fixed_at null, nodes of all), and
+  parts        list of cluster, partition, id, name, state, start, end, nodes, charged_node_s,
+               confirmed (whether the cluster has been told that its part is kept), command
+  together     what the parts are known by
+  not_known    null, or why it is not known whether the parts are kept
+  tried        the starts at which they were not to be had: list of start, cluster, why";
 
 /// The whole report.
 #[derive(Debug, Serialize)]
@@ -219,10 +260,16 @@ struct Report {
 }
 
 impl Arguments {
+    /// Which parts the slot is one of.
+    fn together(&self) -> Option<Together> {
+        Some(Together { token: self.part_of.clone()?, decided_by: self.decided_by.clone() })
+    }
+
     /// The installation whose daemon is asked; `None` where a forecast is enough, sbatch asks, or
     /// several clusters are asked.
     pub(crate) fn asked(&self) -> Option<Installation> {
-        (self.window.is_given() && self.sbatch.is_empty() && self.clusters.is_empty()).then(|| self.installation.find())
+        let asks_others = !self.clusters.is_empty() || !self.parts.is_empty();
+        (self.window.is_given() && self.sbatch.is_empty() && !asks_others).then(|| self.installation.find())
     }
 }
 
@@ -230,7 +277,11 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = output::now();
     if arguments.window.is_given() {
-        return if arguments.clusters.is_empty() { between::run(arguments, now) } else { clusters::run(arguments, now) };
+        return match arguments {
+            Arguments { parts, .. } if !parts.is_empty() => together::run(arguments, now),
+            Arguments { clusters, .. } if !clusters.is_empty() => clusters::run(arguments, now),
+            _ => between::run(arguments, now),
+        };
     }
     let at = arguments.at.as_deref().context("--at: a time is needed").map_err(Failure::Input)?;
     let at = moment::parse(at, now.0, &TimeZone::system()).map(UnixTime).context("--at").map_err(Failure::Input)?;

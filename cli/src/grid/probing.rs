@@ -62,10 +62,12 @@ struct LeftOut {
 impl Clusters {
     /// Asks all clusters for slots. Those that do not answer are named on standard error.
     pub(crate) fn probe(&self, order: Order) -> Probed {
-        let mut arguments: Vec<OsString> = vec!["probe".into(), format!("--between={}", written(self.window)).into(), "--json".into()];
-        arguments.extend(self.job.iter().map(OsString::from));
+        let asked_for = |site: &Site| {
+            let asked: [OsString; 3] = ["probe".into(), format!("--between={}", written(self.window)).into(), "--json".into()];
+            asked.into_iter().chain(site.job.iter().map(OsString::from)).collect::<Vec<_>>()
+        };
         let heard: Vec<Heard> = thread::scope(|scope| {
-            let asked: Vec<_> = self.sites.iter().map(|site| scope.spawn(|| site.way.ask(&arguments, PATIENCE))).collect();
+            let asked: Vec<_> = self.sites.iter().map(|site| scope.spawn(move || site.way.ask(&asked_for(site), PATIENCE))).collect();
             let failed = |_| Heard::NotStarted("it could not be asked".to_owned());
             asked.into_iter().map(|asked| asked.join().unwrap_or_else(failed)).collect()
         });
@@ -78,11 +80,6 @@ impl Clusters {
     /// The site of that name.
     pub(crate) fn site(&self, name: &str) -> Option<&Site> {
         self.sites.iter().find(|site| site.name == name)
-    }
-
-    /// What describes the job.
-    pub(crate) fn job(&self) -> &[String] {
-        &self.job
     }
 }
 
@@ -183,6 +180,13 @@ mod tests {
 
     const WINDOW: Window = Window { earliest: UnixTime(1_000), latest: UnixTime(9_000) };
 
+    impl Probed {
+        /// A probe with these slots.
+        pub(crate) fn made_up(slots: Vec<GridSlot>) -> Self {
+            Self { clusters: Vec::new(), slots, notes: Vec::new(), is_wrong_usage: false }
+        }
+    }
+
     fn said(status: i32, output: &str, error: &str) -> Heard {
         Heard::Said(Said { status: Some(status), output: output.to_owned(), error: error.to_owned() })
     }
@@ -232,7 +236,7 @@ mod tests {
         assert_eq!(why(&said(255, "", "ssh: no route\n")), "ssh: no route");
         assert_eq!(why(&said(3, "", "queuecast: no snapshot\n")), "no snapshot");
         assert_eq!(why(&Heard::TooLong(PATIENCE)), "no answer within 5 s");
-        let site = |name: &str| Site { name: name.to_owned(), way: Way::Command(Vec::new()) };
+        let site = |name: &str| Site { name: name.to_owned(), way: Way::Command(Vec::new()), job: Vec::new() };
         let (east, west) = (site("east"), site("west"));
         let of = |heard: [Heard; 2]| {
             let answers = heard.map(|heard| answer(&heard, WINDOW));

@@ -32,7 +32,7 @@ struct Report {
 pub(super) fn run(arguments: &Arguments, job: &Job, not_read: Option<&str>, now: UnixTime) -> Result<ExitCode, Failure> {
     let (mut window, order) = arguments.window.read_for_clusters(now).map_err(Failure::Input)?;
     window.earliest = window.earliest.max(now + LEAST_AHEAD);
-    let clusters = Clusters::of(&arguments.clusters, &arguments.installation, for_other_clusters(job), window).map_err(Failure::Input)?;
+    let clusters = Clusters::of(&arguments.clusters, &arguments.installation, &for_other_clusters(job), window).map_err(Failure::Input)?;
     let Probed { clusters, slots, notes, .. } = clusters.probe(order).answered()?;
     let report = Report {
         window: SlotWindow { earliest: window.earliest.0, latest: window.latest.0 },

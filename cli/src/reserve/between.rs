@@ -35,9 +35,11 @@ struct Report {
     window: SlotWindow,
     fixed_at: Option<i64>,
     refused: Option<SlotRefused>,
-    /// The slots of several clusters that are reserved together; none are yet.
+    /// Only --parts has some.
     parts: [u64; 0],
     charged_node_s: Option<i64>,
+    /// By when it has to be confirmed, where it is a part.
+    confirm_by: Option<i64>,
     notes: Vec<String>,
     #[serde(skip)]
     partition: Option<String>,
@@ -80,6 +82,7 @@ pub(super) fn run(arguments: &Arguments, now: UnixTime) -> Result<ExitCode, Fail
         refused: None,
         parts: [],
         charged_node_s: None,
+        confirm_by: None,
         notes: remarks(&job).into_iter().chain(not_read.map(str::to_owned)).collect(),
         partition: probe.partition.clone(),
         account: probe.account.clone(),
@@ -88,7 +91,7 @@ pub(super) fn run(arguments: &Arguments, now: UnixTime) -> Result<ExitCode, Fail
         now,
     };
     if arguments.sbatch.is_empty() {
-        let wanted = Reserve { probe, notice_s: arguments.notice.map(|notice| notice.0), together: None };
+        let wanted = Reserve { probe, notice_s: arguments.notice.map(|notice| notice.0), together: arguments.together() };
         let slot: FirmSlot = api::post(&installation.reach(), daemon_api::RESERVE, &wanted).map_err(not_granted)?;
         report.take(slot);
     } else {
@@ -132,6 +135,7 @@ impl Report {
     /// Takes over what the daemon answers.
     fn take(&mut self, slot: FirmSlot) {
         self.charged_node_s = slot.start.map(|_| slot.charged_node_s);
+        self.confirm_by = slot.confirm_by;
         (self.id, self.name, self.job_id, self.state) = (Some(slot.id), slot.name, slot.job_id, slot.state);
         (self.start, self.end, self.fixed_at, self.refused) = (slot.start, slot.end, slot.fixed_at, slot.refused);
         (self.nodes, self.window, self.partition, self.account) = (slot.nodes, slot.window, Some(slot.partition), slot.account);

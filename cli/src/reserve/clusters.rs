@@ -15,12 +15,12 @@ use job_types::time::UnixTime;
 use queue_plan::placement::GridService;
 use serde::Serialize;
 
-use self::live::{LiveGrid, Outcome, Tried};
+use self::live::{LiveGrid, Tried};
 use super::Arguments;
 use crate::asked::AskedArguments;
 use crate::described::given::{for_other_clusters, remarks};
 use crate::exit_status::NO_SNAPSHOT;
-use crate::grid::{Clusters, LEAST_AHEAD};
+use crate::grid::{Clusters, LEAST_AHEAD, Outcome};
 
 /// The most slots that are tried: each takes a probe and a reservation, of which a user has ten a
 /// minute.
@@ -42,7 +42,7 @@ struct Report {
     window: Option<SlotWindow>,
     fixed_at: Option<i64>,
     refused: Option<SlotRefused>,
-    /// Slots that are reserved together; none are yet.
+    /// Only --parts has some.
     parts: [u64; 0],
     charged_node_s: Option<i64>,
     /// Why it is not known whether a slot was made.
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, now: UnixTime) -> Result<ExitCode, Fail
     let mut described = arguments.job.clone();
     let not_read = described.take_standard_input().map_err(|error| Failure::Input(error.into()))?;
     let job = described.job(&[], &AskedArguments::default(), now).map_err(Failure::Input)?;
-    let clusters = Clusters::of(&arguments.clusters, &arguments.installation, for_other_clusters(&job), window).map_err(Failure::Input)?;
+    let clusters = Clusters::of(&arguments.clusters, &arguments.installation, &for_other_clusters(&job), window).map_err(Failure::Input)?;
     let mut grid = LiveGrid::new(&clusters, order);
     let (found, _in_vain) = GridService.choose(&mut grid, MOST_TRIES);
     let mut report = Report { window: Some(SlotWindow { earliest: window.earliest.0, latest: window.latest.0 }), now, ..Report::default() };

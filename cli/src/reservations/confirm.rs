@@ -1,0 +1,54 @@
+//! `queuecast reservations confirm`: keeps a part of several clusters together with the others.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use command_parts::failure::Failure;
+use command_parts::output;
+use daemon_api::{CONFIRM, Confirm, FirmSlot};
+
+use crate::api::{self, NotAnswered};
+use crate::installation::{Installation, ReportArguments};
+
+/// Keep a part of several clusters, all of which stand.
+///
+/// queuecast reserve --parts does this by itself, first on the cluster that decides: with that all
+/// parts are kept. A part that is not confirmed within two minutes is given back there, and asked
+/// about on the other clusters.
+///
+/// Exit status: 0 if it is kept; 1 if there is no such slot of yours, or it is too late; 2 for
+/// wrong usage; 3 where queuecastd does not answer.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The number of the slot, as queuecast reservations shows it.
+    id: u64,
+
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  queuecast reservations confirm 7
+      keeps the firm slot with the number 7
+
+Keys of --json: those of the slot as it is now, as in queuecast reservations";
+
+impl Arguments {
+    /// The installation whose daemon is asked.
+    pub(super) fn installation(&self) -> Installation {
+        self.report.installation()
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let reach = arguments.report.installation().reach();
+    let slot: FirmSlot = api::post(&reach, CONFIRM, &Confirm { id: arguments.id }).map_err(|error| match error {
+        NotAnswered::Refused(_) => Failure::No(error.into()),
+        error => Failure::Input(error.into()),
+    })?;
+    output::tell(arguments.report.format, &slot, |slot| format!("firm slot {}: {}, confirmed\n", slot.id, slot.state))?.print()?;
+    Ok(ExitCode::SUCCESS)
+}
