@@ -17,6 +17,7 @@ mod job;
 mod past;
 mod place;
 mod shared;
+mod two_clusters;
 
 pub use began::{Began, TELLS_BEGIN};
 pub use clock::ShiftedClock;
@@ -25,6 +26,7 @@ pub use daemon::{Daemon, IMPORTED, PATIENCE, QUICK, with_imported};
 pub use job::{Job, Submitted};
 pub use past::{LARGE_WAIT, Past, now};
 pub use shared::Shared;
+pub use two_clusters::{SCENARIO, TwoClusters};
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
