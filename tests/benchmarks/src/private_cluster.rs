@@ -45,7 +45,9 @@ impl PrivateCluster {
         let output = command.output().with_context(|| program.clone())?;
         // A signal that the terminal sends ends the command as well.
         self.signals.check()?;
-        ensure!(output.status.success(), "{program} failed: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+        // A command of queuecast that answers no says why on its standard output.
+        let said = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
+        ensure!(output.status.success(), "{program} failed: {}", String::from_utf8_lossy(said).trim_end());
         Ok(output)
     }
 

@@ -39,7 +39,7 @@ pub(crate) const SCRIPT: &str = "ci/bench-slots";
 /// beside_probes_ms, while ten probes are under way that have begun before it (the medians of R
 /// each, in turn), and ratio.
 ///
-/// slurmctld: with each number of firm slots (64 node-hours of one node each, within a week), how
+/// slurmctld: with each number of firm slots (a day of one node each, within a week), how
 /// long slurmctld's main and backfill passes take in the mean, by sdiag, and how many there were.
 ///
 /// It needs root, because several users ask.

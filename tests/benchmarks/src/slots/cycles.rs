@@ -32,7 +32,7 @@ impl PrivateCluster {
         let mut measured = Vec::new();
         for &slots in &extent.slots {
             while made < slots {
-                let slot = self.asked_by(made, &["reserve", "--between", "now+1hour,now+7days", "-N1", "-t64:00:00", "--json"])?;
+                let slot = self.asked_by(made, &["reserve", "--between", "now+1hour,now+7days", "-N1", "-t24:00:00", "--json"])?;
                 ensure!(!slot["name"].is_null(), "a firm slot was refused: {slot}");
                 made += 1;
             }
