@@ -33,8 +33,8 @@ fn call(job: &mut Description, message: &mut *mut c_char) -> c_int {
 /// Median, 99th and 99.9th percentile and maximum of the time of one call.
 ///
 /// # Panics
-/// Where a job with a window is refused, or a call neither leaves a record of a decision nor gives an
-/// answer although something is asked for, or does so although nothing is.
+/// Where a job with a window is refused, or a call neither leaves a record of a decision nor gives
+/// an answer although something is asked for, or does so although nothing is.
 fn percentiles(make: &dyn Fn() -> Description, control: &[&str]) -> [Duration; 4] {
     let (is_asked, has_window) = (!control.is_empty(), control.iter().any(|variable| variable.starts_with(WINDOW)));
     let calls = if std::env::args().any(|argument| argument == "--bench") { CALLS } else { FEW_CALLS };

@@ -50,8 +50,8 @@ fn parts(two: &TwoClusters, cluster: &Cluster) -> Vec<Value> {
     of_list.into_iter().filter(|slot| slot["kind"] == "firm" && !is_over(slot)).collect()
 }
 
-/// Whether the part of a token is reserved on a cluster, as its daemon lists it and as Slurm has it.
-/// A daemon that has just been started knows no names yet.
+/// Whether the part of a token is reserved on a cluster, as its daemon lists it and as Slurm has
+/// it. A daemon that has just been started knows no names yet.
 fn stands(two: &TwoClusters, cluster: &Cluster, token: &str) -> bool {
     wait_for("what is listed to be what is reserved", PATIENCE, || {
         let slot = parts(two, cluster).into_iter().find(|slot| slot["together"] == token);

@@ -1,5 +1,5 @@
-//! `POST /v1/reserve`: nodes are reserved inside a window; `POST /v1/confirm`: they are kept together
-//! with those of other clusters; `POST /v1/cancel`: they are given back.
+//! `POST /v1/reserve`: nodes are reserved inside a window; `POST /v1/confirm`: they are kept
+//! together with those of other clusters; `POST /v1/cancel`: they are given back.
 
 use job_types::time::Seconds;
 use job_types::together::Together;

@@ -1,8 +1,8 @@
 //! The room in which firm slots are made, moved, attached to their jobs and given back.
 //!
-//! One thread takes what users ask over the API ([`asking`], [`parts`]), finds the jobs whose records ask for
-//! a slot ([`jobs`]), and looks at every slot whenever a snapshot is published and whenever
-//! something is due. What is wanted of each is said by `upkeep::FirmSlot::wanted`, by what
+//! One thread takes what users ask over the API ([`asking`], [`parts`]), finds the jobs whose
+//! records ask for a slot ([`jobs`]), and looks at every slot whenever a snapshot is published and
+//! whenever something is due. What is wanted of each is said by `upkeep::FirmSlot::wanted`, by what
 //! slurmctld has at that moment; [`room`] does it, through the issuer of all changes. Slots are
 //! ranked in the thread that answers probes, by the same ranking.
 //!

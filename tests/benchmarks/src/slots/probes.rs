@@ -72,7 +72,8 @@ impl<'a> Asked<'a> {
         Ok(asked)
     }
 
-    /// So many users who may ask now, each once; the daemon is not asked more often than it answers.
+    /// So many users who may ask now, each once; the daemon is not asked more often than it
+    /// answers.
     fn users(&mut self, count: usize) -> Vec<&'static str> {
         loop {
             self.begun.iter_mut().for_each(|begun| begun.retain(|begun| begun.elapsed() <= WITHIN));
