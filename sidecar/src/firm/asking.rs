@@ -13,7 +13,7 @@ use job_types::time::{Seconds, UnixTime};
 use upkeep::{FirmSlot, Part};
 
 use super::room::{Closed, GivenBack, Placed, Room};
-use super::{jobs, listed, parts};
+use super::{deciders, jobs, listed};
 use crate::api::{Asked, Refused};
 use crate::clock::now;
 
@@ -64,7 +64,7 @@ impl Room<'_> {
     fn reserve_for(&mut self, user: UserId, wanted: &Reserve) -> Result<daemon_api::FirmSlot, Refused> {
         self.open()?;
         if let Some(round) = &self.round {
-            parts::check(wanted.together.as_ref(), &round.clusters)?;
+            deciders::check(wanted.together.as_ref(), &round.clusters)?;
         }
         let place = self.ledger.add(asked(user, wanted, UnixTime(now())));
         let id = self.ledger.slots().get(place).map(|slot| slot.id);

@@ -11,6 +11,7 @@
 //! step finds out from slurmctld how far it had come.
 
 mod asking;
+mod deciders;
 mod jobs;
 pub(crate) mod ledger;
 mod listed;
@@ -83,7 +84,7 @@ enum News {
     /// A user asks for something.
     Asked(Asked),
     /// Another cluster has said what it has decided about a part.
-    Decided(parts::Heard),
+    Decided(deciders::Heard),
     /// It is time to look at the slots.
     Time,
 }

@@ -6,106 +6,23 @@
 //! on at which that is on the disk there, all are kept: each other cluster is told, or asks once
 //! its two minutes are over, and keeps its part until it has been answered.
 
-use std::collections::{BTreeMap, HashSet};
-use std::thread;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use crossbeam::channel::{Receiver, Sender, unbounded};
 use daemon_api::{Decided, Refusal};
-use elsewhere::process::{self, Silence};
 use job_types::number::UserId;
 use job_types::slot::SlotState;
 use job_types::slot_name;
 use job_types::time::UnixTime;
 use job_types::together::{Decision, Together, Token};
-use slurm_conf::configuration::ClusterSettings;
 use upkeep::FirmSlot;
 
 use super::asking::failed;
+use super::deciders::Heard;
 use super::listed;
 use super::room::Room;
 use crate::api::Refused;
 use crate::clock::now;
-
-/// How long a cluster may take to say what it has decided.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How many questions are under way at the most: each has a thread and a process.
-const MOST_AT_ONCE: usize = 4;
-
-/// What another cluster has said.
-#[derive(Debug)]
-pub(crate) struct Heard {
-    /// The number of the slot that it was asked about.
-    slot: u64,
-    /// What it has decided, or why that is not known.
-    decision: Result<Decision, String>,
-}
-
-/// The clusters that decide about parts, as they are asked from here.
-#[derive(Debug)]
-pub(super) struct Deciders {
-    sender: Sender<Heard>,
-    heard: Receiver<Heard>,
-    /// The slots about which a cluster is being asked.
-    asking: HashSet<u64>,
-}
-
-impl Deciders {
-    pub(super) fn new() -> Self {
-        let (sender, heard) = unbounded();
-        Self { sender, heard, asking: HashSet::new() }
-    }
-
-    /// Where answers come in.
-    pub(super) fn heard(&self) -> &Receiver<Heard> {
-        &self.heard
-    }
-
-    /// Has the command ask, which never keeps the room waiting. Returns whether it does.
-    fn ask(&mut self, slot: u64, token: &Token, words: Vec<String>) -> bool {
-        if self.asking.len() >= MOST_AT_ONCE || !self.asking.insert(slot) {
-            return false;
-        }
-        let (sender, token) = (self.sender.clone(), token.clone());
-        let asked = thread::Builder::new().name("decision".to_owned()).spawn(move || {
-            // Nobody hears it any more once the daemon ends.
-            let _ = sender.send(Heard { slot, decision: asked(&words, &token) });
-        });
-        if asked.is_err() {
-            self.asking.remove(&slot);
-        }
-        asked.is_ok()
-    }
-}
-
-/// What a cluster says that is asked by a command.
-fn asked(words: &[String], token: &Token) -> Result<Decision, String> {
-    let arguments = ["reservations", "decision", &token.to_string(), "--json"].map(Into::into);
-    let mut command = elsewhere::prepared(words, arguments.into_iter()).map_err(|error| format!("{error:#}"))?;
-    let said = process::run(&mut command, PATIENCE).map_err(|silence| match silence {
-        Silence::NotStarted(error) => format!("{}: {error}", command.get_program().display()),
-        Silence::TooLong(limit) => format!("no answer within {} s", limit.as_secs()),
-    })?;
-    let decided = Some(&said.output).filter(|_| said.status == Some(0)).and_then(|output| serde_json::from_str::<Decided>(output).ok());
-    decided
-        .map(|decided| decided.decision)
-        .ok_or_else(|| said.last_words().chars().filter(|letter| !letter.is_control()).take(300).collect())
-}
-
-/// Whether a part can be asked for of which another cluster decides.
-///
-/// # Errors
-/// It is not known how that is asked.
-pub(super) fn check(together: Option<&Together>, clusters: &BTreeMap<String, ClusterSettings>) -> Result<(), Refused> {
-    let Some(decider) = together.and_then(|together| together.decided_by.as_ref()) else { return Ok(()) };
-    if clusters.get(decider).is_some_and(|settings| !settings.command.is_empty()) {
-        return Ok(());
-    }
-    let allowed =
-        format!("this cluster can't ask {decider} what it decides: command under [clusters.{decider}] of its queuecast.toml is not set");
-    Err(Refused(StatusCode::BAD_REQUEST, Refusal::of_key("decided_by", allowed)))
-}
 
 impl Room<'_> {
     /// Keeps a part, whether it was asked for before or not. It is on the disk once this returns.
@@ -187,7 +104,7 @@ impl Room<'_> {
 
     /// Takes note of what a cluster has decided about a part.
     pub(super) fn decided(&mut self, heard: &Heard) {
-        self.deciders.asking.remove(&heard.slot);
+        self.deciders.has_said(heard);
         let is_meant = |slot: &FirmSlot| slot.id == heard.slot && slot.unconfirmed().is_some() && !slot.state.is_over();
         let Some(place) = self.ledger.slots().iter().position(is_meant) else { return };
         match &heard.decision {

@@ -20,8 +20,8 @@ use slurm_sys::client::controller::{
 };
 use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 
+use super::deciders::{Deciders, Heard};
 use super::ledger::Ledger;
-use super::parts::{Deciders, Heard};
 use super::placing::{self, NotRanked};
 use super::told::told;
 use super::{Round, jobs, listed, seen};
