@@ -29,7 +29,7 @@ pub(super) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  queuecast reservations decision 0123456789abcdef0123456789abcdef --json
+  queuecast reservations decision c0ffee00c0ffee00c0ffee00c0ffee00 --json
       open, confirmed or given_up
 
 Keys of --json:
