@@ -6,6 +6,7 @@ mod columns;
 mod confirm;
 mod decision;
 mod firm;
+mod numbered;
 mod state;
 mod text;
 
@@ -186,8 +187,8 @@ impl Arguments {
     /// The installation whose daemon is asked.
     pub(crate) fn asked(&self) -> Installation {
         match &self.what {
-            Some(What::Cancel(arguments)) => arguments.installation(),
-            Some(What::Confirm(arguments)) => arguments.installation(),
+            Some(What::Cancel(arguments)) => arguments.slot.installation(),
+            Some(What::Confirm(arguments)) => arguments.slot.installation(),
             Some(What::Decision(arguments)) => arguments.installation(),
             None => self.list.view.installation_here(),
         }

@@ -153,7 +153,7 @@ fn probes(criterion: &mut Criterion) {
             ..PendingJob::default()
         };
         let wanted = NodesWanted {
-            lead: Seconds::ZERO,
+            lead: Seconds::MINUTE,
             partition: 0,
             nodes: 16,
             duration: Seconds(7_320),

@@ -109,7 +109,7 @@ impl Munge {
         let mut credential = null_mut();
         // SAFETY: a context that lives until it is dropped; the payload is read for its length;
         // `credential` takes a pointer, which is null where there is no credential.
-        let code = unsafe { (context.library.encode)(&raw mut credential, context.context, payload.as_ptr().cast(), length) };
+        let code = unsafe { (context.functions.encode)(&raw mut credential, context.context, payload.as_ptr().cast(), length) };
         let credential = Allocated(credential.cast());
         context.check(code)?;
         // SAFETY: of success the credential is a text with a null byte at its end, which lives
@@ -130,7 +130,7 @@ impl Munge {
         // SAFETY: a context and a text that live until they are dropped; the pointers are written
         // to before the call returns, and the one for the group may be null.
         let code = unsafe {
-            (context.library.decode)(credential.as_ptr(), context.context, &raw mut payload, &raw mut length, &raw mut user, null_mut())
+            (context.functions.decode)(credential.as_ptr(), context.context, &raw mut payload, &raw mut length, &raw mut user, null_mut())
         };
         let payload = Allocated(payload);
         context.check(code)?;
@@ -149,7 +149,7 @@ impl Munge {
     fn context(&self) -> Result<Context, MungeError> {
         let library = library()?;
         // SAFETY: makes a context.
-        let context = Context { library, context: unsafe { (library.context_create)() } };
+        let context = Context { functions: library, context: unsafe { (library.context_create)() } };
         if context.context.is_null() {
             return Err(MungeError::Away { reason: "no memory".to_owned() });
         }
@@ -175,14 +175,14 @@ impl Drop for Allocated {
 
 /// `munge_ctx_t`.
 struct Context {
-    library: &'static Functions,
+    functions: &'static Functions,
     context: *mut c_void,
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: a null pointer, or a context that nobody else has.
-        unsafe { (self.library.context_destroy)(self.context) }
+        unsafe { (self.functions.context_destroy)(self.context) }
     }
 }
 
@@ -194,8 +194,8 @@ impl Context {
         }
         // SAFETY: the text belongs to the context, or is a constant, or null.
         let words = unsafe {
-            let of_context = (self.library.context_error)(self.context);
-            if of_context.is_null() { (self.library.error)(code) } else { of_context }
+            let of_context = (self.functions.context_error)(self.context);
+            if of_context.is_null() { (self.functions.error)(code) } else { of_context }
         };
         let reason = if words.is_null() {
             format!("munge's error {code}")

@@ -4,11 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use command_parts::failure::Failure;
-use command_parts::output;
 use daemon_api::{CANCEL, Cancel, FirmSlot};
 
-use crate::api::{self, NotAnswered};
-use crate::installation::{Installation, ReportArguments};
+use super::numbered::SlotArguments;
 
 /// Give a firm slot back.
 ///
@@ -20,11 +18,8 @@ use crate::installation::{Installation, ReportArguments};
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The number of the slot, as queuecast reservations shows it.
-    id: u64,
-
     #[command(flatten)]
-    report: ReportArguments,
+    pub(super) slot: SlotArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -37,22 +32,9 @@ Keys of --json (times in Unix seconds and *_s in seconds; null where not known):
   moved, refused
                 of the slot as it is now, as in queuecast reservations";
 
-impl Arguments {
-    /// The installation whose daemon is asked.
-    pub(super) fn installation(&self) -> Installation {
-        self.report.installation()
-    }
-}
-
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let reach = arguments.report.installation().reach();
-    let slot: FirmSlot = api::post(&reach, CANCEL, &Cancel { id: arguments.id }).map_err(|error| match error {
-        NotAnswered::Refused(_) => Failure::No(error.into()),
-        error => Failure::Input(error.into()),
-    })?;
-    output::tell(arguments.report.format, &slot, text)?.print()?;
-    Ok(ExitCode::SUCCESS)
+    arguments.slot.ask(CANCEL, &Cancel { id: arguments.slot.id }, text)
 }
 
 /// The report for people.

@@ -4,11 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use command_parts::failure::Failure;
-use command_parts::output;
 use daemon_api::{CONFIRM, Confirm, FirmSlot};
 
-use crate::api::{self, NotAnswered};
-use crate::installation::{Installation, ReportArguments};
+use super::numbered::SlotArguments;
 
 /// Keep a part of several clusters, all of which stand.
 ///
@@ -21,11 +19,8 @@ use crate::installation::{Installation, ReportArguments};
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The number of the slot, as queuecast reservations shows it.
-    id: u64,
-
     #[command(flatten)]
-    report: ReportArguments,
+    pub(super) slot: SlotArguments,
 }
 
 const EXAMPLES: &str = "\
@@ -35,20 +30,12 @@ Examples:
 
 Keys of --json: those of the slot as it is now, as in queuecast reservations";
 
-impl Arguments {
-    /// The installation whose daemon is asked.
-    pub(super) fn installation(&self) -> Installation {
-        self.report.installation()
-    }
-}
-
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let reach = arguments.report.installation().reach();
-    let slot: FirmSlot = api::post(&reach, CONFIRM, &Confirm { id: arguments.id }).map_err(|error| match error {
-        NotAnswered::Refused(_) => Failure::No(error.into()),
-        error => Failure::Input(error.into()),
-    })?;
-    output::tell(arguments.report.format, &slot, |slot| format!("firm slot {}: {}, confirmed\n", slot.id, slot.state))?.print()?;
-    Ok(ExitCode::SUCCESS)
+    arguments.slot.ask(CONFIRM, &Confirm { id: arguments.slot.id }, text)
+}
+
+/// The report for people.
+fn text(slot: &FirmSlot) -> String {
+    format!("firm slot {}: {}, confirmed\n", slot.id, slot.state)
 }

@@ -78,6 +78,12 @@ impl Room<'_> {
         }
         let key = self.key();
         match placed {
+            // Whoever is told of a part confirms all by that: it has to outlive this process.
+            Placed::Reserved if wanted.together.is_some() && !self.ledger.keep() => {
+                self.withdraw(place, &name);
+                let error = "the firm slot can't be kept: queuecastd can't write it down";
+                Err(Refused(StatusCode::INTERNAL_SERVER_ERROR, Refusal::because(error)))
+            }
             Placed::Reserved => {
                 let slot = self.ledger.slots().get(place).ok_or_else(failed)?;
                 Ok(listed::listed(slot, key.as_ref(), None))

@@ -13,7 +13,7 @@ use daemon_api::{Decided, Refusal};
 use job_types::number::UserId;
 use job_types::slot::SlotState;
 use job_types::slot_name;
-use job_types::time::UnixTime;
+use job_types::time::{Seconds, UnixTime};
 use job_types::together::{Decision, Together, Token};
 use upkeep::FirmSlot;
 
@@ -114,10 +114,17 @@ impl Room<'_> {
             }
             Ok(Decision::GivenUp) => self.give_up(place),
             Ok(Decision::Open) => {}
-            Err(why) => {
-                tracing::warn!(slot = heard.slot, why, "it is not known whether a part is kept, so that it stays: it is asked again")
+            Err(why) if self.is_new(place) => {
+                tracing::warn!(slot = heard.slot, why, "it is not known whether a part is kept, so that it stays: it is asked again");
             }
+            Err(why) => tracing::debug!(slot = heard.slot, why, "it is still not known whether a part is kept"),
         }
+    }
+
+    /// Whether it is still the first minute in which the cluster that decides is asked.
+    fn is_new(&self, place: usize) -> bool {
+        let part = self.ledger.slots().get(place).and_then(FirmSlot::unconfirmed);
+        part.is_some_and(|part| UnixTime(now()) - part.confirm_by < Seconds::MINUTE)
     }
 
     /// Gives a part back that is not wanted without the others.

@@ -146,6 +146,10 @@ impl FirmSlot {
             // The cluster that decides may have confirmed the other parts: what becomes of this one
             // is told then.
             (Some(_), None) if part.of.decided_by.is_none() => cancelled("its reservation was deleted before it was confirmed"),
+            // The cluster that decides was out of reach for all of that time.
+            (Some(times), there) if seen.now >= times.end || there.is_none() && seen.now >= times.start => {
+                returned("its time was over before it was known whether the parts are kept")
+            }
             (Some(_), _) if seen.now < part.ask_at() => SlotWanted::Nothing,
             (Some(_), _) if part.of.decided_by.is_none() => cancelled("it was not confirmed in time"),
             (Some(_), _) => SlotWanted::AskDecision,

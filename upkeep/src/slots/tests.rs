@@ -305,6 +305,19 @@ fn any_other_cluster_keeps_its_part_and_asks_until_it_is_told() {
 }
 
 #[test]
+fn a_part_of_which_nothing_was_ever_decided_ends_with_its_reservation() {
+    let part = part(Some("east"));
+    let ReservedTime { start, end } = part.reserved.unwrap();
+    let at = |now: UnixTime| SlotSeen { now, ..seen(&part, 0, JobSeen::NotNamed) };
+    assert_eq!(part.wanted(&at(end - Seconds(1))), SlotWanted::AskDecision, "somebody may use it");
+    // slurmctld deletes what nobody uses.
+    for over in [at(end), SlotSeen { reservation: None, ..at(start) }] {
+        let wanted = part.wanted(&over);
+        assert!(matches!(wanted, SlotWanted::End { state: SlotState::Returned, .. }), "{wanted:?}");
+    }
+}
+
+#[test]
 fn a_part_that_is_confirmed_is_a_slot_like_any_other_and_stays_decided() {
     for decided_by in [None, Some("east")] {
         let mut part = part(decided_by);

@@ -13,6 +13,7 @@ use crate::grid::{Clusters, GridSlot, Order, Outcome, Probed};
 /// Slots of a cluster with starts as near as this are the same one: each probe spreads them anew
 /// from the plan that is there then.
 const SAME_WITHIN_S: u64 = 60;
+
 /// A slot that was lost.
 #[derive(Debug, Serialize)]
 pub(super) struct Tried {
