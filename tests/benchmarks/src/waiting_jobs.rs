@@ -33,7 +33,9 @@ impl PrivateCluster {
         for array in 0..ARRAYS {
             self.submit_array(array, (jobs, nodes), partitions, users)?;
         }
-        let records = self.ask("squeue", &["--noheader", "--states=PENDING"])?.lines().count() as u64;
+        // squeue of 26.05 tells records of one array in one line.
+        let known = self.ask("scontrol", &["--oneliner", "show", "jobs"])?;
+        let records = known.lines().filter(|job| job.contains(" JobState=PENDING ")).count() as u64;
         ensure!(records == jobs, "slurmctld has {records} records of jobs that wait instead of {jobs}");
         Ok(())
     }
