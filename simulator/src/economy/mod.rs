@@ -1,0 +1,17 @@
+//! Jobs that bid, as the thesis of an economic queue has them (A. R. Geweke, "A System for
+//! Batch-Mode Economic Scheduling of a Cluster of Workstations", UC Berkeley 2000; sections and
+//! tables named here are its own).
+//!
+//! - [`bids`] says what the users of its eight user modules bid for them.
+//! - [`measures`] says what a replay of them comes to, as the thesis measures it.
+//! - [`published`] has its table of results.
+//!
+//! Times are milliseconds here, as in the logs of the thesis: a tenth of its jobs run for a quarter
+//! of a second.
+
+pub mod bids;
+mod job;
+pub mod measures;
+pub mod published;
+
+pub use job::{Job, MILLISECONDS_PER_MINUTE, Replayed};
