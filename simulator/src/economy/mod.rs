@@ -4,6 +4,7 @@
 //!
 //! - [`bids`] says what the users of its eight user modules bid for them.
 //! - [`measures`] says what a replay of them comes to, as the thesis measures it.
+//! - [`Bidders`] are the jobs of a log that can bid, and [`replay`] runs them.
 //! - [`published`] has its table of results.
 //!
 //! Times are milliseconds here, as in the logs of the thesis: a tenth of its jobs run for a quarter
@@ -13,5 +14,9 @@ pub mod bids;
 mod job;
 pub mod measures;
 pub mod published;
+mod replay;
+mod workload;
 
 pub use job::{Job, MILLISECONDS_PER_MINUTE, Replayed};
+pub use replay::{Bidding, Replay, replay};
+pub use workload::{Bidders, NoBidders};
