@@ -35,7 +35,7 @@ impl Bid {
     /// The nearest bid to a number of credits per node and minute; zero for what is no number.
     #[must_use]
     pub fn nearest(credits_per_node_minute: f64) -> Bid {
-        Bid(credits_per_node_minute.max(0.0).min(Self::HIGHEST.0).abs())
+        Self::new(credits_per_node_minute).unwrap_or(if credits_per_node_minute > 0.0 { Self::HIGHEST } else { Self::ZERO })
     }
 
     /// In credits per node and minute.

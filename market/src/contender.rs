@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::{Bid, Milliseconds, Retention};
+use crate::{Bid, Milliseconds, Presence, Retention};
 
 /// A job that wants to run, or to go on running.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,24 @@ impl Standing {
         match self {
             Standing::Queued => &[],
             Standing::Running { on, .. } | Standing::Suspended { on } => on,
+        }
+    }
+
+    /// Since when it runs, if it does.
+    #[must_use]
+    pub fn running_since(&self) -> Option<Milliseconds> {
+        match self {
+            Standing::Running { since, .. } => Some(*since),
+            Standing::Queued | Standing::Suspended { .. } => None,
+        }
+    }
+
+    /// In which way it is on its nodes.
+    pub(crate) fn presence(&self) -> Option<Presence> {
+        match self {
+            Standing::Queued => None,
+            Standing::Running { .. } => Some(Presence::Running),
+            Standing::Suspended { .. } => Some(Presence::Suspended),
         }
     }
 

@@ -1,7 +1,7 @@
 //! All contenders, by their numbers.
 
+use crate::Bid;
 use crate::contender::{Contender, ContenderId, Place};
-use crate::{Bid, Milliseconds};
 
 /// A contender with what the market keeps of it.
 #[derive(Debug, Clone)]
@@ -13,16 +13,6 @@ pub(crate) struct Entry {
     pub(crate) pays: Bid,
     /// The last cycle that chose it to run.
     pub(crate) chosen_in: u64,
-}
-
-impl Entry {
-    /// Since when it runs.
-    pub(crate) fn running_since(&self) -> Option<Milliseconds> {
-        match self.contender.standing {
-            crate::Standing::Running { since, .. } => Some(since),
-            _ => None,
-        }
-    }
 }
 
 /// Contenders by number; the numbers of those who have left are given again.

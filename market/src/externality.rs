@@ -28,8 +28,8 @@ pub(crate) struct Externalities {
     pub(crate) looked_up_to: Option<Place>,
 }
 
-/// Repeats the walk, and beside it the walks without each of its winners from the `first` on, all at
-/// once.
+/// Repeats the walk, and beside it the walks without each of its winners from the `first` on, all
+/// at once.
 pub(crate) fn externalities(book: &Book, contenders: &Contenders, nodes: u32, rule: WalkRule, first: usize) -> Externalities {
     let mut left = i64::from(nodes);
     let (mut winners, mut is_over, mut looked_up_to) = (0, false, None);

@@ -18,7 +18,9 @@ mod contender;
 mod contenders;
 mod cycle;
 mod externality;
+mod market;
 mod milliseconds;
+mod outcome;
 mod overlap;
 mod placement;
 mod price;
@@ -27,8 +29,9 @@ mod walk;
 
 pub use bid::{Bid, BidOutOfRange};
 pub use contender::{Contender, ContenderId, NeverFits, Standing};
-pub use cycle::{Market, Outcome};
+pub use market::Market;
 pub use milliseconds::Milliseconds;
+pub use outcome::Outcome;
 pub use placement::{NodeLoads, Presence};
 pub use settings::{Overlap, PriceRule, Retention, Settings, WalkRule};
 

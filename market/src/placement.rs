@@ -65,10 +65,4 @@ impl NodeLoads {
             self.in_order.insert((*load, node));
         }
     }
-
-    /// How many jobs run on a node.
-    #[must_use]
-    pub fn running_on(&self, node: u32) -> u32 {
-        self.loads.get(node as usize).map_or(0, |load| load.running)
-    }
 }

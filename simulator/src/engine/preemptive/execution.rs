@@ -76,6 +76,7 @@ impl<'a> Execution<'a> {
         progress.most_jobs = 1;
         progress.times = 1;
         let on = std::mem::take(&mut progress.on);
+        self.busy_nodes += self.nodes_of_its_own(job, &on);
         for &node in &on {
             let here = &mut self.on_node[node as usize];
             here.push(job);
@@ -100,6 +101,7 @@ impl<'a> Execution<'a> {
         progress.work.advance(now, progress.times);
         progress.is_running = false;
         let on = std::mem::take(&mut progress.on);
+        self.busy_nodes -= self.nodes_of_its_own(job, &on);
         for &node in &on {
             let here = &mut self.on_node[node as usize];
             let jobs_before = here.len() as u32;
@@ -119,6 +121,11 @@ impl<'a> Execution<'a> {
             }
         }
         self.progress[job as usize].on = on;
+    }
+
+    /// How many nodes a job has that are not told apart.
+    fn nodes_of_its_own(&self, job: u32, on: &[u32]) -> u32 {
+        if on.is_empty() { self.jobs[job as usize].nodes } else { 0 }
     }
 
     /// A job will not run again.

@@ -2,8 +2,8 @@
 //!
 //! Nodes have numbers, and several jobs may run on one; a job that is suspended goes on on its own
 //! nodes, and what it has done is kept. Users may change the bid of a job or withdraw it while it
-//! waits or runs ([`users`]). Who runs is said by one of four schedulers ([`SchedulerName`]), two of
-//! which are auctions that the crate [`market`] holds.
+//! waits or runs ([`users`]). Who runs is said by one of four schedulers ([`SchedulerName`]), two
+//! of which are auctions that the crate [`market`] holds.
 //!
 //! Times are whole milliseconds. At one moment jobs are done first, in their order; then users are
 //! asked for what they want, then jobs are submitted, in their order, and then the scheduler
