@@ -2,6 +2,8 @@
 //! Batch-Mode Economic Scheduling of a Cluster of Workstations", UC Berkeley 2000; sections and
 //! tables named here are its own).
 //!
+//! - [`year`] makes up the year of jobs, whose log was never published; [`undilate`] takes the load
+//!   of a time-shared machine out of the run times of another log.
 //! - [`bids`] says what the users of its eight user modules bid for them.
 //! - [`measures`] says what a replay of them comes to, as the thesis measures it.
 //! - [`Bidders`] are the jobs of a log that can bid, and [`replay`] runs them.
@@ -15,8 +17,11 @@ mod job;
 pub mod measures;
 pub mod published;
 mod replay;
+mod undilate;
 mod workload;
+pub mod year;
 
 pub use job::{Job, MILLISECONDS_PER_MINUTE, Replayed};
 pub use replay::{Bidding, Replay, replay};
+pub use undilate::undilate;
 pub use workload::{Bidders, NoBidders};
