@@ -21,6 +21,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use serde::Serialize;
 use simulator::economy::Bidders;
 use simulator::economy::bids::Reading;
+use simulator::economy::year::fit::{Fitted, fit};
 use simulator::engine::preemptive::{Milliseconds, Overlap, PriceRule, Retention, Rules, SchedulerName};
 use simulator::remarks::Remarks;
 use slurm_conf::duration::DAY_SECONDS;
@@ -40,12 +41,17 @@ use super::run::{self as evaluation, CommonArguments, OfLogs};
 /// others on its nodes. The centre of mass is the mean bid weighted by delay: the lower it is, the
 /// more it is those with low bids who wait.
 ///
+/// Without LOG a year is replayed that is made up after what the thesis tells of its own (7.2.1),
+/// whose log was never published, and the published centres of mass stand in brackets. What it does
+/// not tell, how jobs come in bursts and how these meet, moves the delays, and is not fitted to its
+/// results.
+///
 /// --plot draws the mean delay of jobs by their bids: a line for each scheduler.
 ///
 /// Exit status: 0 if there is an answer; 2 for wrong usage, or a log or a file of bids that can't be
 /// read or lacks what is asked for.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, mut_arg("logs", |logs| logs.required(false)))]
 pub(super) struct Arguments {
     /// Who runs; several are separated by commas.
     #[arg(long, value_enum, value_name = "SCHEDULER", value_delimiter = ',', default_value = "vickrey,fifo,glunix,vickrey-backfill")]
@@ -145,6 +151,8 @@ enum OverlapArgument {
 
 const EXAMPLES: &str = "\
 Examples:
+  queuecast evaluate economy
+      the made-up year under all schedulers, for all ways of bidding, beside the published figures
   queuecast evaluate economy SDSC-SP2-1998-4.2-cln.swf.gz --bids random
       does a higher bid shorten the wait, and by how much, under each scheduler
   queuecast evaluate economy SDSC-BLUE-2000-4.2-cln.swf.gz --node-processors 8 --scheduler vickrey,vickrey-backfill
@@ -159,6 +167,7 @@ Keys of --format json (one object for one LOG; for more {\"logs\": [...]}):
   users, nodes, node_seconds
                       whose jobs they are, null where the log does not say it of each; the machine;
                       what the jobs need
+  fit                 null, or of the made-up year a list: what, published and ours
   runs                a list: module, scheduler, price_rule, overlap, seed; jobs, cycles, wall_s (of a
                       clock, for the replay), suspensions; in minutes mean_delay_min, p95_delay_min,
                       max_delay_min, and the means dq_min until the first start, ds_min suspended and
@@ -168,7 +177,11 @@ Keys of --format json (one object for one LOG; for more {\"logs\": [...]}):
                       sum of bid, nodes and delay in minutes) in credits; centre_delay, and by the
                       text of the thesis centre_delay_as_written and centre_dilation_as_written;
                       mean_delay_by_bid_min, of tenths of the jobs from the lowest bids to the
-                      highest";
+                      highest; published_centre_delay and published_centre_dilation, null but for
+                      the made-up year";
+
+/// What the year is called that is replayed without a log.
+const MADE_UP: &str = "the made-up year";
 
 /// What was found on one log.
 #[derive(Debug, Serialize)]
@@ -180,6 +193,7 @@ struct EconomyReport {
     users: Option<usize>,
     nodes: u32,
     node_seconds: f64,
+    fit: Option<Vec<Fitted>>,
     runs: Vec<Run>,
     /// Ways of bidding that are left out, because the log does not say whose each job is.
     #[serde(skip)]
@@ -198,6 +212,8 @@ struct Replayed {
     name: String,
     source: String,
     bidders: Bidders,
+    /// Whether it is the year of the thesis, made up.
+    is_made_up: bool,
     remarks: Remarks,
 }
 
@@ -234,9 +250,20 @@ impl Arguments {
                 "{source}: the log does not say how many processors its machine has (MaxProcs in its header); name it with --processors"
             )
         })?;
-        let part = (self.from.get(), self.to.map_or(usize::MAX, NonZeroUsize::get));
-        let bidders = Bidders::of(&log, processors, self.node_processors.get(), part).with_context(|| source.clone())?;
-        Ok(Replayed { name: log_file::name(path), source, bidders, remarks })
+        let bidders = Bidders::of(&log, processors, self.node_processors.get(), self.part()).with_context(|| source.clone())?;
+        Ok(Replayed { name: log_file::name(path), source, bidders, is_made_up: false, remarks })
+    }
+
+    fn part(&self) -> (usize, usize) {
+        (self.from.get(), self.to.map_or(usize::MAX, NonZeroUsize::get))
+    }
+
+    fn logs(&self) -> anyhow::Result<Vec<Replayed>> {
+        if !self.common.logs.is_empty() {
+            return self.common.read_each(|path| self.read(path, &self.common.log_file));
+        }
+        let bidders = Bidders::of_year(self.common.seed, self.part()).context(MADE_UP)?;
+        Ok(vec![Replayed { name: MADE_UP.to_owned(), source: MADE_UP.to_owned(), bidders, is_made_up: true, remarks: Remarks::default() }])
     }
 }
 
@@ -249,11 +276,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn reports(arguments: &Arguments) -> anyhow::Result<Vec<EconomyReport>> {
     let pool = arguments.common.threads(arguments.from.get(), arguments.to.map(NonZeroUsize::get))?;
     if arguments.write_bids.is_some() {
-        let is_one = arguments.common.logs.len() == 1 && arguments.bids.len() == 1;
+        let is_one = arguments.common.logs.len() <= 1 && arguments.bids.len() == 1;
         ensure!(is_one, "--write-bids keeps the bids of one LOG and one way of bidding; name one of each");
         ensure!(arguments.bids.iter().all(|bidding| *bidding != Bidding::Ramp), "bids that rise while jobs wait can't be kept in a file");
     }
-    let logs = arguments.common.read_each(|path| arguments.read(path, &arguments.common.log_file))?;
+    let logs = arguments.logs()?;
     let (reading, seed) = (arguments.reading(), arguments.common.seed);
     let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
     let bar = evaluation::bar(&bars, "runs");
@@ -277,32 +304,37 @@ fn reports(arguments: &Arguments) -> anyhow::Result<Vec<EconomyReport>> {
             .flat_map(|(bidding, bids)| arguments.scheduler.iter().map(move |scheduler| (*bidding, bids, *scheduler)))
             .collect();
         let one = |(bidding, bids, scheduler): &(&Bidding, &Vec<f64>, SchedulerArgument)| {
-            let run = Run::of(&log.bidders, bidding, bids, &arguments.rules(*scheduler), seed);
+            let mut run = Run::of(&log.bidders, bidding, bids, &arguments.rules(*scheduler), seed);
+            if log.is_made_up {
+                run.put_published(bidding);
+            }
             bar.inc(1);
             run
         };
         let runs = pool.install(|| tasks.par_iter().with_max_len(1).map(one).collect());
-        reports.push(report(log.name, log.source, &log.bidders, (runs, &left_out), log.remarks));
+        reports.push(report(log, runs, &left_out));
     }
     bar.finish_and_clear();
     Ok(reports)
 }
 
-fn report(log: String, file: String, bidders: &Bidders, (runs, left_out): (Vec<Run>, &[&Bidding]), remarks: Remarks) -> EconomyReport {
+fn report(log: Replayed, runs: Vec<Run>, left_out: &[&Bidding]) -> EconomyReport {
+    let bidders = &log.bidders;
     let mut users: Vec<u32> = bidders.jobs.iter().map(|job| job.user).collect();
     users.sort_unstable();
     users.dedup();
     EconomyReport {
-        log,
-        file,
+        log: log.name,
+        file: log.source,
         jobs: bidders.jobs.len(),
         ineligible: bidders.ineligible,
         users: bidders.has_users.then_some(users.len()),
         nodes: bidders.nodes,
         node_seconds: bidders.jobs.iter().map(|job| job.node_milliseconds() as f64 / 1_000.0).sum(),
+        fit: log.is_made_up.then(|| fit(&bidders.jobs)),
         runs,
         left_out: left_out.iter().map(ToString::to_string).collect(),
-        remarks,
+        remarks: log.remarks,
     }
 }
 
@@ -335,7 +367,8 @@ mod tests {
         }
         let mixed = Bidding::Module(simulator::economy::bids::UserModule::Mixed);
         let left_out = if has_users { vec![] } else { vec![&mixed] };
-        report("a-log".to_owned(), "a-log.swf".to_owned(), &bidders, (runs, &left_out), Remarks::default())
+        let (name, source) = ("a-log".to_owned(), "a-log.swf".to_owned());
+        report(Replayed { name, source, bidders, is_made_up: false, remarks: Remarks::default() }, runs, &left_out)
     }
 
     #[test]
@@ -383,6 +416,14 @@ mod tests {
         assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("vickrey-backfill")).count(), 2, "{text}");
         assert!(line(&text, "left out").contains("mixed"), "{text}");
         assert!(line(&text, "ineligible").contains('2'), "{text}");
+    }
+
+    #[test]
+    fn published_centres_stand_beside_those_of_the_made_up_year() {
+        let mut report = sample(true);
+        report.runs[0].put_published(&Bidding::Module(simulator::economy::bids::UserModule::Random));
+        let text = text::report(&[report]);
+        assert!(text.contains("(9.08)") && text.contains("(8.98)"), "{text}");
     }
 
     #[test]

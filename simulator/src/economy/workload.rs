@@ -4,6 +4,7 @@ use crate::swf::Log;
 use crate::workload::{FOR_REPLAY, LoggedJob};
 
 use super::Job;
+use super::year::{Shape, published, year};
 
 /// The user of a job of which the log does not say whose it is.
 const NOBODY: u32 = u32::MAX;
@@ -41,6 +42,12 @@ pub enum NoBidders {
         /// The jobs of the log.
         jobs: usize,
     },
+    /// The part that is wanted lies behind the last job.
+    #[error("fewer than {from} of its jobs can bid; choose a smaller --from")]
+    NoPart {
+        /// The first job that is wanted.
+        from: usize,
+    },
 }
 
 impl Bidders {
@@ -63,10 +70,22 @@ impl Bidders {
         }
         let ineligible = log.records.len() - eligible.len();
         eligible.sort_by_key(|(_, job)| job.submit_milliseconds);
-        let wanted = eligible.into_iter().take(to).skip(from.saturating_sub(1));
-        let (numbers, jobs): (Vec<u64>, Vec<Job>) = wanted.unzip();
+        Self::part(eligible.into_iter(), nodes, ineligible, (from, to))
+    }
+
+    /// The jobs `from` to `to` of the made-up year of a seed, on its machine.
+    ///
+    /// # Errors
+    ///
+    /// [`NoBidders::NoPart`].
+    pub fn of_year(seed: u64, part: (usize, usize)) -> Result<Self, NoBidders> {
+        Self::part((1..).zip(year(&Shape::default(), seed)), published::NODES, 0, part)
+    }
+
+    fn part(all: impl Iterator<Item = (u64, Job)>, nodes: u32, ineligible: usize, (from, to): (usize, usize)) -> Result<Self, NoBidders> {
+        let (numbers, jobs): (Vec<u64>, Vec<Job>) = all.take(to).skip(from.saturating_sub(1)).unzip();
         if jobs.is_empty() {
-            return Err(NoBidders::None { jobs: 0 });
+            return Err(NoBidders::NoPart { from });
         }
         let has_users = jobs.iter().all(|job| job.user != NOBODY);
         Ok(Self { jobs, numbers, nodes, ineligible, has_users })
@@ -121,6 +140,13 @@ mod tests {
     fn a_part_of_the_jobs_is_counted_among_those_that_can_bid() {
         let bidders = Bidders::of(&log(JOBS), 12, 1, (2, 2)).unwrap();
         assert_eq!(bidders.numbers, [2]);
+        assert_eq!(Bidders::of(&log(JOBS), 12, 1, (4, 9)), Err(NoBidders::NoPart { from: 4 }));
+    }
+
+    #[test]
+    fn the_made_up_year_is_bid_on_whole_or_in_part() {
+        let bidders = Bidders::of_year(1, (11, 20)).unwrap();
+        assert_eq!((bidders.nodes, bidders.numbers.first(), bidders.jobs.len()), (106, Some(&11), 10));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 use simulator::economy::bids::ramp::Ramp;
 use simulator::economy::measures::{Delay, Summary};
+use simulator::economy::published::{self, Centres};
 use simulator::economy::{Bidders, Job, Replayed, replay};
 use simulator::engine::preemptive::Rules;
 
@@ -27,6 +28,9 @@ pub(super) struct Run {
     pub(super) utilisation: f64,
     #[serde(flatten)]
     pub(super) summary: Summary,
+    /// As published of such a run of the year, where it was (table 7.2-I).
+    pub(super) published_centre_delay: Option<f64>,
+    pub(super) published_centre_dilation: Option<f64>,
     /// Of tenths of the jobs, from the lowest bids to the highest.
     pub(super) mean_delay_by_bid_min: Vec<f64>,
 }
@@ -52,8 +56,23 @@ impl Run {
             wall_s,
             utilisation: replay.utilisation,
             summary: Summary::of(&replay.jobs),
+            published_centre_delay: None,
+            published_centre_dilation: None,
             mean_delay_by_bid_min: by_bid(&replay.jobs),
         }
+    }
+
+    /// Puts what was published of such a run beside it.
+    pub(super) fn put_published(&mut self, bidding: &Bidding) {
+        let Bidding::Module(module) = bidding else { return };
+        let Some(row) = published::of(*module) else { return };
+        let column = |centres: &Centres| match self.scheduler.as_str() {
+            "vickrey" => Some(centres.vickrey),
+            "fifo" => Some(centres.fifo),
+            "glunix" => Some(centres.glunix),
+            _ => None,
+        };
+        (self.published_centre_delay, self.published_centre_dilation) = (column(&row.delay), column(&row.dilation));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use command_parts::output::{Lines, count};
 
+use simulator::economy::year::fit::Fitted;
+
 use super::EconomyReport;
 use super::run::Run;
 use crate::evaluate::tables::{figure, figures_table, percent};
@@ -31,11 +33,34 @@ fn of_log(lines: &mut Lines, report: &EconomyReport) {
         lines.heading(&format!("Jobs that bid: {module}"));
         lines.table(&table(report.runs.iter().filter(|run| run.module == module)));
     }
+    if let Some(fit) = &report.fit {
+        lines.heading("How near the made-up year comes to what is told of the published one");
+        lines.table(&fit_table(fit));
+        lines.plain("in brackets as published: Geweke 2000, table 7.2-I");
+    }
     lines.plain("delays in minutes: all of it, of which until the first start, while suspended, and lost to others on the same nodes;");
     lines.plain(
         "weighted: the sum of bid, nodes and delay in minutes, in credits; centre: the mean bid weighted by delay, and by dilation,",
     );
     lines.plain("which is the time in the queue and on nodes by the run time, in whole minutes");
+}
+
+fn fit_table(fit: &[Fitted]) -> comfy_table::Table {
+    let mut table = figures_table(["what"], ["published", "made up", "off, %"]);
+    for fitted in fit {
+        table.add_row([
+            fitted.what.clone(),
+            figure(Some(&fitted.published)),
+            figure(Some(&fitted.ours)),
+            format!("{:+.1}", fitted.off() * 100.0),
+        ]);
+    }
+    table
+}
+
+fn beside(ours: Option<f64>, published: Option<f64>) -> String {
+    let ours = figure(ours.as_ref());
+    published.map_or_else(|| ours.clone(), |published| format!("{ours} ({})", figure(Some(&published))))
 }
 
 fn table<'a>(runs: impl Iterator<Item = &'a Run>) -> comfy_table::Table {
@@ -64,8 +89,8 @@ fn table<'a>(runs: impl Iterator<Item = &'a Run>) -> comfy_table::Table {
         row.extend([
             figure(run.price_rule.as_ref().map(|_| &found.revenue)),
             figure(Some(&found.weighted_delay)),
-            figure(found.centre_delay.as_ref()),
-            figure(found.centre_dilation.as_ref()),
+            beside(found.centre_delay, run.published_centre_delay),
+            beside(found.centre_dilation, run.published_centre_dilation),
         ]);
         table.add_row(row);
     }
