@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// What learns, evaluates, serves, writes snapshots or looks after jobs, none of which a plugin
 /// does.
-const NOT_IN_PLUGINS: [&str; 21] = [
+const NOT_IN_PLUGINS: [&str; 22] = [
     "antlr4rust",
     "axum",
     "cel",
@@ -16,6 +16,7 @@ const NOT_IN_PLUGINS: [&str; 21] = [
     "forecast-report",
     "forust-ml",
     "learning",
+    "market",
     "nalgebra",
     "published-methods",
     "queue-plan",

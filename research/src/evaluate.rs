@@ -3,6 +3,7 @@
 
 mod deadlines;
 mod deferral;
+mod economy;
 mod log;
 pub mod methods;
 mod molding;
@@ -38,7 +39,8 @@ pub use self::tables::class_name;
 /// deferral and reservations: the log is replayed under EASY backfilling, with a policy in front
 /// and without. Deadlines: the last jobs of the log are replayed under the published methods of
 /// admission. Placement: one job of ten asks for a reservation inside a window, and slots are
-/// ranked by what they do to the others.
+/// ranked by what they do to the others. Economy: jobs bid for their nodes, and who bids less is
+/// suspended.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
@@ -61,6 +63,7 @@ enum What {
     Reservations(reservations::Arguments),
     Deadlines(deadlines::Arguments),
     Placement(placement::Arguments),
+    Economy(economy::Arguments),
 }
 
 /// Runs the command.
@@ -77,6 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         What::Reservations(arguments) => reservations::run(arguments)?,
         What::Deadlines(arguments) => deadlines::run(arguments)?,
         What::Placement(arguments) => placement::run(arguments)?,
+        What::Economy(arguments) => economy::run(arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
 //! - [`engine`] runs a workload on a machine under a scheduler, with a policy in front.
 //! - [`deadlines`] replays the published methods of admission by deadline.
+//! - [`economy`] says what users bid for their jobs, and what a replay of jobs that bid comes to.
 //! - [`metrics`] says what the records of a run come to; [`output`] writes them for other programs.
 //! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts
 //!   against logs.
@@ -18,6 +19,7 @@
 pub mod accounting;
 pub mod assessment;
 pub mod deadlines;
+pub mod economy;
 pub mod engine;
 pub mod evaluation;
 pub mod experiment;

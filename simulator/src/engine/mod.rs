@@ -11,7 +11,8 @@
 //!
 //! A [`Policy`] stands in front of the scheduler and may change a job when it is submitted
 //! ([`policy`]). Nodes on which jobs run beside one another, each with a share, are [`shared`];
-//! reservations that come and go while the machine runs are [`reserved`].
+//! reservations that come and go while the machine runs are [`reserved`]; jobs that bid for nodes
+//! and can be suspended are [`preemptive`].
 //!
 //! At one instant the events come in this order: submissions, terminations, corrections of outlived
 //! estimates, wishes of the scheduler to be woken; among equals, submissions in the order of the
@@ -26,6 +27,7 @@ mod job;
 mod machine;
 pub mod order;
 pub mod policy;
+pub mod preemptive;
 mod record;
 pub mod reserved;
 mod running;
