@@ -10,7 +10,7 @@ pub struct Outcome {
     pub suspended: Vec<ContenderId>,
     /// Those that go on, on their own nodes.
     pub resumed: Vec<ContenderId>,
-    /// Those that run for the first time, on the nodes that [`Market::contender`] says.
+    /// Those that run for the first time, on the nodes that [`crate::Market::contender`] says.
     pub started: Vec<ContenderId>,
     /// Those that run and pay something else than before, with what they pay from now on per node
     /// and minute. Who is started or resumed has paid nothing before.
