@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // helpers of tests
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -18,10 +19,12 @@ const REQUESTS_VARIABLE: &str = "QUEUECAST_SLOT_REQUESTS";
 const USERS: [&str; 3] = ["games", "man", "mail"];
 /// A user whom the site gives nothing.
 const STRANGER: &str = "news";
+/// So many nodes that many slots are to be had, and so few that many are not.
+const NODES: &str = "24";
 /// The CPUs of each node of the cluster.
 const CPUS_OF_A_NODE: i64 = 4;
-/// By how many node-seconds the daemon and slurmdbd may differ about a reservation: each looks at
-/// its own clock, and one that slurmctld is too busy to delete is deleted later.
+/// By how many seconds the daemon and slurmdbd may differ about a reservation: each looks at its own
+/// clock, and one that slurmctld is too busy to delete is deleted later.
 const DIFFER_AT_MOST: i64 = 40;
 /// The longest that something of a slot may be left once its window has passed: its time limit, the
 /// two minutes beyond, and half a minute of Slurm's.
@@ -100,18 +103,20 @@ impl Site {
         let _ = self.cluster.run("sbatch", &[&format!("-N{nodes}"), "-t1", "--exclusive", "-o/dev/null", "-Jother", &wrapped]);
     }
 
-    /// The node-seconds of slots' reservations in slurmdbd, and how many reservations those are of.
-    fn recorded_node_seconds(&self) -> (i64, i64) {
+    /// The node-seconds of slots' reservations in slurmdbd, by the number of the slot. One that was
+    /// changed has several records.
+    fn recorded_node_seconds(&self) -> BTreeMap<i64, i64> {
         let listed = self.cluster.output("sacctmgr", &["-nP", "show", "reservation", "format=name,start,end,tres"]);
         let at = |time: &str| self.cluster.output("date", &["-d", time, "+%s"]).parse::<i64>().unwrap();
-        let of_slots = listed.lines().filter(|line| line.starts_with("queuecast-"));
-        let node_seconds = of_slots.map(|line| {
-            let mut fields = line.split('|').skip(1);
+        let mut recorded = BTreeMap::new();
+        for line in listed.lines().filter(|line| line.starts_with("queuecast-")) {
+            let mut fields = line.split('|');
+            let slot: i64 = fields.next().unwrap().split('-').nth(1).unwrap().parse().unwrap();
             let (start, end, cpus) = (fields.next().unwrap(), fields.next().unwrap(), fields.next().unwrap());
             let cpus: i64 = cpus.strip_prefix("cpu=").and_then(|cpus| cpus.parse().ok()).unwrap_or_else(|| panic!("{listed}"));
-            (at(end) - at(start)).max(0) * cpus / CPUS_OF_A_NODE
-        });
-        node_seconds.fold((0, 0), |(sum, count), one| (sum + one, count + 1))
+            *recorded.entry(slot).or_default() += (at(end) - at(start)).max(0) * cpus / CPUS_OF_A_NODE;
+        }
+        recorded
     }
 
     /// Something goes wrong, or somebody changes something.
@@ -151,7 +156,7 @@ impl Site {
 #[ignore = "needs root and Slurm: ci/test runs it"]
 fn whatever_happens_each_slot_ends_and_nothing_of_it_is_left() {
     let requests = std::env::var(REQUESTS_VARIABLE).map_or(REQUESTS, |requests| requests.parse().unwrap());
-    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{POLICY}")));
+    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{POLICY}")).option("nodes", NODES));
     let daemon = Some(cluster.start_queuecastd());
     cluster.wait_for_snapshot();
     let mut site = Site { cluster, draws: Draws(20_261_128), daemon, jobs: Vec::new(), held: Vec::new() };
@@ -198,15 +203,29 @@ fn whatever_happens_each_slot_ends_and_nothing_of_it_is_left() {
         (ours.count() == 0).then_some(())
     });
     let slots = site.slots();
-    let ends: Vec<&str> = slots.iter().filter_map(|slot| slot["state"].as_str()).collect();
-    println!("{requests} requests: {} slots, which ended {ends:?}", slots.len());
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+    for slot in &slots {
+        let why = slot["refused"]["reason"].as_str().map(|reason| format!(": {reason}")).unwrap_or_default();
+        *ends.entry(format!("{}{why}", slot["state"].as_str().unwrap_or_default())).or_default() += 1;
+    }
+    println!("{requests} requests: {} slots, which ended {ends:#?}", slots.len());
     assert!(!slots.is_empty(), "slots were asked for");
     for slot in slots.iter().filter(|slot| ["refused", "lost"].contains(&slot["state"].as_str().unwrap())) {
         assert!(slot["refused"]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{slot}");
     }
-    let charged: i64 = slots.iter().filter_map(|slot| slot["charged_node_s"].as_i64()).sum();
-    let (recorded, reservations) = site.recorded_node_seconds();
-    println!("charged are {charged} node-seconds; slurmdbd has {recorded} of {reservations} reservations");
-    assert!((charged - recorded).abs() <= DIFFER_AT_MOST * reservations.max(1), "{charged} and {recorded}: {slots:#?}");
+    let recorded = site.recorded_node_seconds();
+    let charged: BTreeMap<i64, i64> =
+        slots.iter().filter_map(|slot| Some((slot["id"].as_i64()?, slot["charged_node_s"].as_i64()?))).filter(|slot| slot.1 > 0).collect();
+    println!(
+        "charged are {} node-seconds; slurmdbd has {} of {} slots",
+        charged.values().sum::<i64>(),
+        recorded.values().sum::<i64>(),
+        recorded.len()
+    );
+    for slot in &slots {
+        let id = slot["id"].as_i64().unwrap();
+        let (ours, theirs) = (charged.get(&id).copied().unwrap_or(0), recorded.get(&id).copied().unwrap_or(0));
+        assert!((ours - theirs).abs() <= DIFFER_AT_MOST * slot["nodes"].as_i64().unwrap(), "{ours} and {theirs}: {slot}");
+    }
     assert!(fs::read_to_string(site.cluster.path("log/queuecastd.log")).is_ok_and(|log| !log.contains("panicked")));
 }
