@@ -16,6 +16,7 @@ use crate::bindings;
 use crate::sentinel;
 
 mod change;
+mod configuration;
 mod described;
 mod limits;
 mod one_job;
