@@ -71,7 +71,7 @@ impl Room<'_> {
         let name = id.zip(self.key()).map(|(id, key)| slot_name::of_slot(id, &key)).unwrap_or_default();
         let mut placed = Placed::Later;
         for _ in 0..ATTEMPTS {
-            placed = self.place(place, &name);
+            placed = self.place(place, &name, wanted.probe.earliest());
             if placed != Placed::Later {
                 break;
             }

@@ -33,7 +33,7 @@ impl Room<'_> {
         let new: Vec<_> = asking().filter(|(known_by, _)| !self.observed.contains(known_by)).take(MOST_RANKED).collect();
         for (known_by, promised) in new {
             let would_be = match jobs::asked_by(promised, UnixTime(now())) {
-                Some(slot) => would_be(&slot, placing::rank(self.api.prober(), &slot, "")),
+                Some(slot) => would_be(&slot, placing::rank(self.api.prober(), &slot, "", slot.earliest)),
                 None => Some(Err("the job says too little of its size or time limit".to_owned())),
             };
             match would_be {

@@ -238,6 +238,7 @@ impl<'a> Room<'a> {
 
     fn carry_out(&mut self, place: usize, wanted: &SlotWanted, seen: &SlotSeen, job: Option<&QueuedJob>, name: &str) -> Option<()> {
         let now = seen.now;
+        let first_start = self.ledger.slots().get(place)?.first_start(seen);
         match wanted {
             SlotWanted::Nothing => {}
             SlotWanted::Note(state) => {
@@ -253,7 +254,7 @@ impl<'a> Room<'a> {
                     self.tell(place, job);
                 }
             }
-            SlotWanted::Place => match self.place(place, name) {
+            SlotWanted::Place => match self.place(place, name, first_start) {
                 Placed::Reserved => self.tell(place, job),
                 Placed::Later => {}
                 Placed::Refused(why, _) => {
@@ -264,7 +265,7 @@ impl<'a> Room<'a> {
             SlotWanted::Rank if self.ranked_anew >= MOST_RANKED_ANEW => {}
             SlotWanted::Rank => {
                 self.ranked_anew += 1;
-                self.move_to_better(place, name, job, now)?;
+                self.move_to_better(place, name, job, seen)?;
             }
             SlotWanted::Adopt => {
                 let there = seen.reservation?;
@@ -285,7 +286,7 @@ impl<'a> Room<'a> {
                     tracing::info!(slot = slot.id, why, "another slot is looked for");
                     slot.begin_anew(why, now);
                     self.metrics.moved();
-                    let placed = self.place(place, name);
+                    let placed = self.place(place, name, first_start);
                     let present = job.and_then(|job| self.job(job.job_id).flatten());
                     if let Placed::Refused(reason, _) = placed {
                         let seen = SlotSeen { reservation: None, ..*seen };
@@ -333,10 +334,11 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Reserves the best slot that is to be had.
-    pub(super) fn place(&mut self, place: usize, name: &str) -> Placed {
+    /// Reserves the best slot that is to be had, of those that begin at `first_start` at the
+    /// earliest.
+    pub(super) fn place(&mut self, place: usize, name: &str, first_start: UnixTime) -> Placed {
         let Some(slot) = self.ledger.slots().get(place).cloned() else { return Placed::Later };
-        let ranked = match placing::rank(self.api.prober(), &slot, name) {
+        let ranked = match placing::rank(self.api.prober(), &slot, name, first_start) {
             Ok(ranked) => ranked,
             Err(NotRanked::Later) => return Placed::Later,
             Err(NotRanked::Never(why)) => return Placed::Refused(why, None),
@@ -413,10 +415,10 @@ impl<'a> Room<'a> {
         Some(outcome)
     }
 
-    fn move_to_better(&mut self, place: usize, name: &str, job: Option<&QueuedJob>, now: UnixTime) -> Option<()> {
+    fn move_to_better(&mut self, place: usize, name: &str, job: Option<&QueuedJob>, seen: &SlotSeen) -> Option<()> {
         let slot = self.ledger.slots().get(place)?.clone();
-        let times = slot.reserved?;
-        let ranked = placing::rank(self.api.prober(), &slot, name);
+        let (times, now) = (slot.reserved?, seen.now);
+        let ranked = placing::rank(self.api.prober(), &slot, name, slot.first_start(seen));
         self.ledger.change(place)?.ranked_at = Some(now);
         let ranked =
             ranked.inspect_err(|not_ranked| tracing::debug!(slot = slot.id, ?not_ranked, "a firm slot is not ranked anew")).ok()?;
