@@ -6,6 +6,8 @@
 //! slurmctld has at that moment; [`room`] does it, through the issuer of all changes. Slots are
 //! ranked in the thread that answers probes, by the same ranking.
 //!
+//! Whoever loses a slot is told by mail ([`mail`]), where the job says so.
+//!
 //! A slot is on the disk ([`ledger`]) before anything is reserved for it, and its reservation has a
 //! name that nobody else can make up ([`job_types::slot_name`]): a daemon that was killed at any
 //! step finds out from slurmctld how far it had come.
@@ -15,6 +17,7 @@ mod deciders;
 mod jobs;
 pub(crate) mod ledger;
 mod listed;
+mod mail;
 mod observing;
 mod parts;
 mod placing;

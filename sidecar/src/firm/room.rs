@@ -22,6 +22,7 @@ use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 
 use super::deciders::{Deciders, Heard};
 use super::ledger::Ledger;
+use super::mail::{self, Mailer};
 use super::placing::{self, NotRanked};
 use super::told::told;
 use super::{Round, jobs, listed, seen};
@@ -92,6 +93,7 @@ pub(super) struct Room<'a> {
     strays: HashSet<String>,
     /// The clusters that decide about parts.
     pub(super) deciders: Deciders,
+    mailer: Mailer,
 }
 
 impl<'a> Room<'a> {
@@ -109,6 +111,7 @@ impl<'a> Room<'a> {
             ranked_anew: 0,
             strays: HashSet::new(),
             deciders: Deciders::new(),
+            mailer: Mailer::start(),
         };
         room.list();
         room
@@ -292,6 +295,7 @@ impl<'a> Room<'a> {
                         let seen = SlotSeen { reservation: None, ..*seen };
                         self.end(place, SlotState::Lost, Some(format!("{why}; {reason}")), &seen, present.as_ref());
                     } else {
+                        self.mail(present.as_ref(), &mail::of_replacement(why, placed == Placed::Reserved));
                         self.tell(place, present.as_ref());
                     }
                 }
@@ -314,12 +318,14 @@ impl<'a> Room<'a> {
         slot.is_left = seen.reservation.is_some();
         let (id, if_refused, is_left) = (slot.id, slot.if_refused, slot.is_left);
         tracing::info!(slot = id, state = state.name(), why = slot.why, "a firm slot is over");
+        let says = mail::of_end(state, slot.why.as_deref());
         // It is over on the disk before anything of it is given back.
         self.ledger.keep();
         let Some(name) = self.key().map(|key| slot_name::of_slot(id, &key)) else { return };
         if is_left && self.let_go(seen, job) && self.give_back(&name) == GivenBack::Gone {
             self.ledger.change(place).into_iter().for_each(|slot| slot.is_left = false);
         }
+        says.into_iter().for_each(|says| self.mail(job, &says));
         let waits = matches!(seen.job, JobSeen::Waits { .. });
         let present = job.and_then(|job| self.job(job.job_id).flatten());
         match present {
@@ -479,6 +485,15 @@ impl<'a> Room<'a> {
         let admin_comment = told(job, slot, self.key().as_ref(), UnixTime(now()));
         if admin_comment.is_some() {
             self.change(job, Some(JobUpdate { admin_comment, ..JobUpdate::default() }));
+        }
+    }
+
+    /// Has the user of a job told by mail, where that is wanted.
+    pub(super) fn mail(&mut self, job: Option<&QueuedJob>, says: &str) {
+        if let Some(job) = job
+            && !self.issuer.lock().is_off()
+        {
+            self.mailer.send(job, says);
         }
     }
 
