@@ -15,9 +15,11 @@
 mod asking;
 mod deciders;
 mod jobs;
-pub(crate) mod ledger;
+mod kept;
+mod ledger;
 mod listed;
 mod mail;
+mod observed;
 mod observing;
 mod parts;
 mod placing;
@@ -27,6 +29,7 @@ mod told;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +47,7 @@ use crate::metrics::firm_slots::FirmSlotMetrics;
 use crate::worker::Worker;
 
 use ledger::Ledger;
+use observed::Observed;
 use room::Room;
 
 /// What its thread is called.
@@ -92,9 +96,11 @@ enum News {
     Time,
 }
 
-/// Looks after slots until the main thread has dropped its end.
-pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, ledger: Ledger, issuer: &Mutex<Issuer>, metrics: FirmSlotMetrics) {
-    let mut room = Room::new(api, ledger, issuer, metrics);
+/// Looks after slots, which are kept in the state directory, until the main thread has dropped its
+/// end.
+pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, directory: &Path, issuer: &Mutex<Issuer>, metrics: FirmSlotMetrics) {
+    let (ledger, observed) = (Ledger::load(directory, UnixTime(now())), Observed::load(directory));
+    let mut room = Room::new(api, (ledger, observed), issuer, metrics);
     loop {
         let wait = room.due(UnixTime(now())).map_or(LONGEST_WAIT, |due| {
             let seconds = u64::try_from((due - UnixTime(now())).0).unwrap_or(0);

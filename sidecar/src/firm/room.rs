@@ -23,6 +23,7 @@ use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 use super::deciders::{Deciders, Heard};
 use super::ledger::Ledger;
 use super::mail::{self, Mailer};
+use super::observed::Observed;
 use super::placing::{self, NotRanked};
 use super::told::told;
 use super::{Round, jobs, listed, seen};
@@ -78,8 +79,8 @@ pub(super) struct Room<'a> {
     pub(super) ledger: Ledger,
     issuer: &'a Mutex<Issuer>,
     metrics: FirmSlotMetrics,
-    /// The jobs, with when they were submitted, of which the log has what would be reserved.
-    pub(super) observed: HashSet<(JobId, UnixTime)>,
+    /// What would have been reserved in a mode that makes no slots.
+    pub(super) observed: Observed,
     pub(super) round: Option<Round>,
     /// When something was sent to slurmctld last.
     sent_at: Option<Instant>,
@@ -97,13 +98,13 @@ pub(super) struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>, metrics: FirmSlotMetrics) -> Self {
+    pub(super) fn new(api: FirmRoom, (ledger, observed): (Ledger, Observed), issuer: &'a Mutex<Issuer>, metrics: FirmSlotMetrics) -> Self {
         let room = Self {
             api,
             ledger,
             issuer,
             metrics,
-            observed: HashSet::new(),
+            observed,
             round: None,
             sent_at: None,
             is_away: false,
