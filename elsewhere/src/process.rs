@@ -1,5 +1,6 @@
 //! Running another program for no longer than it may take.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -48,6 +49,15 @@ pub enum Silence {
     NotStarted(io::Error),
     /// It took too long, and was ended with all that it had started.
     TooLong(Duration),
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Silence::NotStarted(error) => error.fmt(f),
+            Silence::TooLong(limit) => write!(f, "no answer within {} s", limit.as_secs()),
+        }
+    }
 }
 
 /// Runs a program without input, and ends it with all that it has started when that takes longer
@@ -114,7 +124,7 @@ mod tests {
     fn what_takes_too_long_is_killed_with_its_children() {
         let begin = Instant::now();
         let silence = run(&mut shell("sleep 60 & sleep 60"), Duration::from_millis(100)).unwrap_err();
-        assert!(matches!(silence, Silence::TooLong(_)));
+        assert!(matches!(silence, Silence::TooLong(_)) && silence.to_string() == "no answer within 0 s");
         assert!(begin.elapsed() < Duration::from_secs(10));
         assert!(matches!(run(&mut Command::new("/nonexistent"), Duration::from_secs(1)), Err(Silence::NotStarted(_))));
     }

@@ -21,6 +21,10 @@ pub const LEARNT: &str = "learnt";
 /// The firm slots that there are, for the daemon alone.
 pub const FIRM_SLOTS: &str = "firm-slots.json";
 
+/// What would have been reserved for jobs that ask for a firm slot in a mode that makes none, as
+/// JSON.
+pub const OBSERVED_SLOTS: &str = "observed-slots.json";
+
 /// What the filters have counted.
 pub const COUNTERS: &str = "filter-counters";
 

@@ -20,7 +20,12 @@ const POLICY: &str =
     "[policy]\nmode = \"enforce\"\n[[firm]]\nahead = \"2d\"\nmost_nodes = 4\nmost_active = { user = 2 }\nidle = \"1m\"\nnotice = \"1m\"\n";
 
 fn site() -> Cluster {
-    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{POLICY}")));
+    site_with("")
+}
+
+/// The same with more lines of its table.
+fn site_with(more: &str) -> Cluster {
+    let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{POLICY}{more}")));
     let program = cluster.path("queuecast-for-users");
     fs::copy(end_to_end::built().join("queuecast"), &program).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -214,7 +219,105 @@ fn what_is_reserved_for_a_job_goes_with_it_and_a_job_that_is_held_keeps_none() {
 
 #[test]
 #[ignore = "needs root and Slurm: ci/test runs it"]
-fn in_observe_the_log_has_the_slot_that_would_have_been_reserved_and_nothing_is_made() {
+fn a_job_that_is_put_back_into_the_queue_while_it_runs_in_its_slot_gets_another_and_runs_again() {
+    let cluster = site_with("gap = \"1m\"\n");
+    // slurmctld puts a requeued job off by so long, which is two minutes by default
+    // (`batch_requeue_fini` in src/slurmctld/job_mgr.c).
+    let munge = cluster.path("run/munge.socket");
+    cluster.reconfigure(&["--conf-line", &format!("AuthInfo=socket={},cred_expire=5", munge.display())]);
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    // Two of eight nodes are free, and from the begin of the window on jobs of a minute wait for
+    // them one after the other.
+    let _running = cluster.submit(&["-N6", "-t60", "--exclusive"], "sleep 3000").job();
+    let begin = now() + 90;
+    let begins = format!("--begin=uts{begin}");
+    let waiting = [(); 6].map(|()| cluster.submit(&["-N2", "-t1", "--exclusive", &begins], "sleep 50").job());
+    cluster.snapshot_with("one with the waiting jobs", |snapshot| snapshot.plan().is_some_and(|plan| plan.pending_jobs == 6));
+    // After the requeue the first two of them may run for two minutes, and a slot has a minute of
+    // lead.
+    let window = format!("--reserve-window=uts{begin},uts{}", begin + 300);
+    let script = "[ -n \"$SLURM_RESTART_COUNT\" ] || sleep 50; sleep 2";
+    let job = cluster.submit_for(USER, &["-N2", "-t1", "--exclusive", &window, "--reserve-notice=10s"], script).job();
+    let slot_in = |state: &'static str| {
+        wait_for(state, Duration::from_secs(360), || {
+            let slot = slots(&cluster, USER).pop()?;
+            let found = slot["state"].as_str()?;
+            assert!(found == state || !["used", "early", "returned", "lost", "refused", "cancelled"].contains(&found), "{slot}");
+            (found == state).then_some(slot)
+        })
+    };
+    let given = wait_for("nodes to be reserved", PATIENCE, || slots(&cluster, USER).pop().filter(|slot| !slot["name"].is_null()));
+    // The first one is to be early in the window, which an operator sees to.
+    let early = cluster.output("date", &["-d", &format!("@{begin}"), "+starttime=%Y-%m-%dT%H:%M:%S"]);
+    let _ = cluster.output("scontrol", &["update", &format!("reservationname={}", given["name"].as_str().unwrap()), &early]);
+    let first = slot_in("running");
+    assert_eq!(first["start"], begin, "{first}");
+    let _ = cluster.output("scontrol", &["requeue", &job.id]);
+    let another =
+        wait_for("another slot", PATIENCE, || slots(&cluster, USER).pop().filter(|slot| slot["moved"] == 1 && !slot["name"].is_null()));
+    assert!(another["start"].as_i64() > first["start"].as_i64(), "{another} {first}");
+    let second = slot_in("used");
+    assert_eq!((job.field("JobState").as_str(), job.field("Restarts").as_str()), ("COMPLETED", "1"));
+    let start: i64 = cluster.output("date", &["-d", &job.field("StartTime"), "+%s"]).parse().unwrap();
+    let reserved = second["start"].as_i64().unwrap();
+    assert!((reserved..reserved + 60).contains(&start) && reserved >= begin, "{start} {second}");
+    let states = waiting.map(|job| job.field("JobState"));
+    assert!(states.contains(&"PENDING".to_owned()), "it ran before those that stood ahead of it: {states:?}");
+    wait_for("nothing to be reserved", PATIENCE, || is_free(&cluster));
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn whoever_wants_mail_of_failures_is_told_of_a_slot_that_somebody_takes_away_and_nobody_else_is() {
+    let cluster = site();
+    let (program, sent) = (cluster.path("log/mail-program"), cluster.path("log/mails"));
+    fs::write(&program, format!("#!/bin/sh\n(printf '%s|' \"$@\"; echo) >> '{}'\n", sent.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    cluster.reconfigure(&["--conf-line", &format!("MailProg={}", program.display())]);
+    let _daemon = cluster.start_queuecastd();
+    cluster.wait_for_snapshot();
+    let of = |job: &str| {
+        let slots = [slots(&cluster, USER), slots(&cluster, OTHER)].concat();
+        slots.into_iter().find(|slot| slot["job_id"] == job.parse::<u64>().unwrap())
+    };
+    let submit = |user: &str, mail: &[&str]| {
+        let arguments = ["-N2", "-t10", "--exclusive", "--reserve-window=now+1hour,now+3hours"];
+        let job = cluster.submit_for(user, &[&arguments, mail].concat(), "sleep 5").job();
+        wait_for("nodes to be reserved", PATIENCE, || of(&job.id).filter(|slot| !slot["name"].is_null()));
+        job
+    };
+    let take_away = |job: &str| {
+        let name = of(job).unwrap()["name"].as_str().unwrap().to_owned();
+        let _ = cluster.output("scontrol", &["delete", &format!("reservationname={name}")]);
+        wait_for("another slot", PATIENCE, || of(job).filter(|slot| slot["moved"] == 1 && !slot["name"].is_null()));
+    };
+    let silent = submit(USER, &["--mail-type=BEGIN"]);
+    let hostile = submit(OTHER, &["--mail-type=ALL", "--mail-user=|touch /tmp/x"]);
+    let told = submit(USER, &["--mail-type=FAIL"]);
+    for job in [&silent, &hostile, &told] {
+        take_away(&job.id);
+    }
+    let mails = |count: usize| {
+        wait_for("mail", PATIENCE, || {
+            let mails = fs::read_to_string(&sent).ok()?;
+            (mails.lines().count() >= count).then_some(mails)
+        })
+    };
+    let subject = format!("Slurm Job_id={}", told.id);
+    let first = format!("-s|{subject} Firm slot replaced by another: its reservation is not there any more|{USER}|\n");
+    assert_eq!(mails(1), first, "those before it would have been sent first");
+    let _ = cluster.output("scontrol", &["hold", &told.id]);
+    let second = format!("-s|{subject} Firm slot returned: the job is held; or waits for other jobs|{USER}|\n");
+    assert_eq!(mails(2), first + &second);
+    for job in [silent, hostile, told] {
+        job.cancel();
+    }
+}
+
+#[test]
+#[ignore = "needs root and Slurm: ci/test runs it"]
+fn in_observe_log_and_report_have_the_slot_that_would_have_been_reserved_and_nothing_is_made() {
     let cluster = Cluster::up(&Options::with_plugins(&format!("{QUICK}{}", POLICY.replace("enforce", "observe"))));
     // The job is to wait: in this mode its begin time stays as it is.
     let _running = cluster.submit(&["-N8", "-t30", "--exclusive"], "sleep 1500").job();
@@ -228,6 +331,9 @@ fn in_observe_the_log_has_the_slot_that_would_have_been_reserved_and_nothing_is_
     assert_eq!(is_free(&cluster), Some(()), "{}", reservations(&cluster));
     let report: Value = serde_json::from_str(&cluster.output("queuecast", &["report", "reservations", "--json"])).unwrap();
     assert_eq!((&report["firm"]["observed"], &report["firm"]["slots"]), (&1.into(), &0.into()), "{report}");
+    assert_eq!((&report["firm"]["would_reserve"], &report["firm"]["would_refuse"]), (&1.into(), &0.into()), "{report}");
+    let record = job.field("AdminComment");
+    assert!(!record.contains("\"changed\""), "the job is as it was submitted: {record}");
     job.cancel();
 }
 

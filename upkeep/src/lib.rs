@@ -29,8 +29,8 @@ pub use reservation_chance::present_probability;
 pub use reservations::{ReservationState, Step, UPDATE_DELAY, Upkeep, Wanted, upkeep};
 pub use review::Revision;
 pub use slots::{
-    ASKED_EVERY, ATTACHED_BEFORE, FAR_BEFORE, FirmSlot, JobSeen, Part, RANKED_EVERY, ReservationSeen, ReservedTime, SlotJob, SlotSeen,
-    SlotWanted,
+    ASKED_EVERY, ATTACHED_BEFORE, FAR_BEFORE, FirmSlot, JobSeen, ObservedSlot, ObservedSlots, Part, RANKED_EVERY, ReservationSeen,
+    ReservedTime, SlotJob, SlotSeen, SlotWanted,
 };
 pub use withdrawal::{Sibling, withdrawal};
 pub use within_limits::Excess;

@@ -61,8 +61,7 @@ impl Programs {
 pub(super) fn version(path: &Path, option: &str) -> Result<Version, String> {
     match process::run(Command::new(path).arg(option), LIMIT) {
         Ok(said) => Version::find(said.output.trim()).ok_or_else(|| said.last_words().to_owned()),
-        Err(process::Silence::NotStarted(error)) => Err(error.to_string()),
-        Err(process::Silence::TooLong(limit)) => Err(format!("no answer within {} s", limit.as_secs())),
+        Err(silence) => Err(silence.to_string()),
     }
 }
 

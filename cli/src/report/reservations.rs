@@ -2,6 +2,7 @@
 //! what became of firm slots.
 
 mod firm;
+mod observed;
 mod record;
 mod tally;
 mod text;
@@ -88,7 +89,8 @@ not known):
                 makes some), kept (the job started in its slot, inside its window), early (before
                 it needed the slot), returned, refused, lost, cancelled, open (not known yet), which
                 are together the first; moved (of all: moved or replaced at least once); observed
-                (asked for in a mode that makes none)
+                (asked for in a mode that makes none); would_reserve and would_refuse (of these: a
+                slot was to be had, or none; null where queuecastd's file is not known)
   firm_reservations
                 of reservations of firm slots that have ended, those without jobs among them; null
                 where not known: reservations, unused (by nobody), node_hours, idle_node_hours (for
@@ -126,7 +128,8 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     arguments.picture.check_folder()?;
     let past = arguments.records.past.past()?;
     let cluster = site()?.cluster;
-    let genuine = Genuine::at(&Installation::configured());
+    let installation = Installation::configured();
+    let genuine = Genuine::at(&installation);
     let mut found = ReportedReservations::default();
     let mut slots = ReportedSlots::default();
     let note = arguments.records.read(&cluster, past, whose, &genuine, |record, partition| {
@@ -155,7 +158,7 @@ fn report(arguments: &Arguments, whose: &Selection) -> anyhow::Result<Report> {
     let withdrawn = found.withdrawn(now);
     let is_of_all = whose.is_all() && arguments.records.past.means_all_partitions();
     let firm_reservations = if is_of_all { reserved(&cluster, past, &genuine) } else { None };
-    let firm = slots.counted();
+    let firm = slots.counted(observed::read(&installation).as_ref());
     Ok(Report { cluster, since: past.since.0, until: now.0, confidence: CONFIDENCE, withdrawn, rows, all, firm, firm_reservations })
 }
 

@@ -143,9 +143,8 @@ pub(crate) fn run(arguments: &Arguments, path: PathBuf) -> Result<(), Failure> {
     let api = if arguments.once { None } else { start_api(&directory, &settings, &site) };
     let (firm, rounds) = firm::FirmThread::new();
     if let Some(room) = api.as_ref().map(Api::firm_room) {
-        let ledger = firm::ledger::Ledger::load(directory.path(), UnixTime(now()));
-        let firm_metrics = metrics.firm_slots();
-        start(firm::NAME, sender, move || firm::run(&rounds, room, ledger, &issuer, firm_metrics))?;
+        let (path, firm_metrics) = (directory.path().to_owned(), metrics.firm_slots());
+        start(firm::NAME, sender, move || firm::run(&rounds, room, &path, &issuer, firm_metrics))?;
     }
     let guarding = Guarding::load(guard_thread, &directory, &settings, site.cluster.clone());
     let publisher = Publisher::new(site.cluster, site.whole_nodes, kept_history, generation, memory, api);

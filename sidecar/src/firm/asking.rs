@@ -71,7 +71,7 @@ impl Room<'_> {
         let name = id.zip(self.key()).map(|(id, key)| slot_name::of_slot(id, &key)).unwrap_or_default();
         let mut placed = Placed::Later;
         for _ in 0..ATTEMPTS {
-            placed = self.place(place, &name);
+            placed = self.place(place, &name, wanted.probe.earliest());
             if placed != Placed::Later {
                 break;
             }
@@ -146,7 +146,11 @@ impl Room<'_> {
                 let error = "jobs wait for the reservation: cancel them, or take them out of it with scontrol update reservation=";
                 return Err(Refused(StatusCode::CONFLICT, Refusal::because(error)));
             }
-            self.end(place, SlotState::Cancelled, Some("it was cancelled".to_owned()), &seen, job.as_ref());
+            let why = if user == slot.user { "it was cancelled" } else { "an operator cancelled it" };
+            self.end(place, SlotState::Cancelled, Some(why.to_owned()), &seen, job.as_ref());
+            if user != slot.user {
+                self.mail(job.as_ref(), &format!("Firm slot cancelled: {why}"));
+            }
         }
         let slot = self.ledger.slots().get(place).ok_or_else(failed)?;
         Ok(listed::listed(slot, self.key().as_ref(), None))

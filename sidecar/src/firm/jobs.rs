@@ -71,8 +71,10 @@ pub(super) fn seen(slot: &FirmSlot, known: Option<&QueuedJob>, reservation: &str
             is_blocked: job.priority == 0 || job.has_dependency,
             is_as_asked: is_as_asked(slot, job) && (is_inside || job.reservation.is_none()),
             is_attached: is_inside,
+            eligible: job.eligible.map(UnixTime),
         },
-        JobState::Running | JobState::Suspended => JobSeen::Runs { is_inside },
+        // One that completes is done, or waits again once its nodes are free.
+        JobState::Running | JobState::Suspended | JobState::Completing => JobSeen::Runs { is_inside },
         _ => JobSeen::Ended { has_run: Some(job.started.is_some()) },
     }
 }
@@ -83,11 +85,14 @@ fn is_as_asked(slot: &FirmSlot, job: &QueuedJob) -> bool {
         (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
         (one, other) => one == other,
     };
+    let last_begin = slot.last_start().max(slot.earliest + Seconds::MINUTE);
+    let begins_inside = job.eligible.is_none_or(|eligible| UnixTime(eligible) <= last_begin);
     job.requested_nodes.unwrap_or(job.nodes) == slot.nodes
         && job.time_limit_seconds == Some(slot.limit.0)
         && job.partition.as_deref() == Some(slot.partition.as_str())
         && same_account
-        && job.eligible.is_none_or(|eligible| UnixTime(eligible) <= slot.last_start().max(slot.earliest + Seconds::MINUTE))
+        // slurmctld itself puts a job off that it has put back into the queue.
+        && (begins_inside || job.restarts > 0)
 }
 
 #[cfg(test)]
@@ -129,22 +134,24 @@ mod tests {
 
     #[test]
     fn a_job_that_waits_as_it_was_asked_for_is_told_from_one_that_was_changed_or_held() {
-        let waits = |is_blocked, is_as_asked, is_attached| JobSeen::Waits { is_blocked, is_as_asked, is_attached };
+        let waits = |is_blocked, is_as_asked, is_attached| JobSeen::Waits { is_blocked, is_as_asked, is_attached, eligible: None };
         assert_eq!(seen_of(|_| ()), waits(false, true, false));
         assert_eq!(seen_of(|job| job.reservation = Some(NAME.to_owned())), waits(false, true, true));
         assert_eq!(seen_of(|job| job.priority = 0), waits(true, true, false));
         assert_eq!(seen_of(|job| job.has_dependency = true), waits(true, true, false));
-        let changes: [fn(&mut QueuedJob); 6] = [
+        let changes: [fn(&mut QueuedJob); 5] = [
             |job| job.requested_nodes = Some(3),
             |job| job.time_limit_seconds = Some(60),
             |job| job.partition = Some("debug".to_owned()),
             |job| job.account = Some("biology".to_owned()),
             |job| job.reservation = Some("maintenance".to_owned()),
-            |job| job.eligible = Some(slot().latest.0),
         ];
         for change in changes {
             assert_eq!(seen_of(change), waits(false, false, false));
         }
+        let put_off = |restarts| seen_of(move |job| (job.eligible, job.restarts) = (Some(slot().latest.0), restarts));
+        let is_as_asked = [0, 1].map(|restarts| matches!(put_off(restarts), JobSeen::Waits { is_as_asked: true, .. }));
+        assert_eq!(is_as_asked, [false, true], "a job that was put back is put off by slurmctld");
     }
 
     #[test]
@@ -163,6 +170,8 @@ mod tests {
             seen_of(move |job| (job.state, job.reservation) = (JobState::Running, reservation))
         };
         assert_eq!(runs(Some(NAME)), JobSeen::Runs { is_inside: true });
+        let completes = seen_of(|job| (job.state, job.reservation) = (JobState::Completing, Some(NAME.to_owned())));
+        assert_eq!(completes, JobSeen::Runs { is_inside: true }, "it may have been put back into the queue");
         assert_eq!(runs(None), JobSeen::Runs { is_inside: false });
         let ended = |started| seen_of(move |job| (job.state, job.started) = (JobState::Completed, started));
         assert_eq!([ended(Some(5)), ended(None)], [true, false].map(|has_run| JobSeen::Ended { has_run: Some(has_run) }));

@@ -1,25 +1,18 @@
 //! The firm slots that there are, in a file that outlives the daemon.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use job_types::time::{Seconds, UnixTime};
 use serde::{Deserialize, Serialize};
 use slurm_conf::state_directory::FIRM_SLOTS;
-use slurm_conf::trusted::{self, Lasting, read_owned};
 use upkeep::FirmSlot;
 
-use crate::known::damaged::keep_aside;
+use super::kept::{Kept, Place};
 
 /// The version of the file.
 const VERSION: u32 = 1;
-/// The name of the file while it is being written. It begins as those of unfinished snapshots do,
-/// which the daemon removes at its start.
-const UNFINISHED: &str = "snapshot.new-firm-slots";
-/// The most bytes of the file that are read.
-const MOST_BYTES: usize = 64 << 20;
-/// For whom the file is: its owner.
-const FOR_OWNER: u32 = 0o600;
+/// The file, which is for its owner alone.
+const PLACE: Place = Place { name: FIRM_SLOTS, mode: 0o600, most_bytes: 64 << 20 };
 /// How long a slot that is over is kept: as long as an account is charged for it.
 const KEPT_FOR: Seconds = Seconds(7 * 86_400);
 /// How many slots that are over are kept at the most; the oldest are forgotten first.
@@ -27,18 +20,10 @@ const MOST_OVER: usize = 10_000;
 
 /// The slots, the oldest first.
 #[derive(Debug)]
-pub(crate) struct Ledger {
-    path: PathBuf,
-    unfinished: PathBuf,
-    kept: Kept,
-    /// Whether something is not on the disk yet.
-    is_changed: bool,
-    /// Whether the log says that it can't be kept.
-    is_told: bool,
-}
+pub(super) struct Ledger(Kept<Slots>);
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct Slots {
     version: u32,
     /// The number of the next slot.
     next_id: u64,
@@ -48,82 +33,58 @@ struct Kept {
 impl Ledger {
     /// The slots of an earlier daemon with this state directory. Where its file can't be used,
     /// numbers go on from the seconds of `now`, so that none is given twice.
-    pub(crate) fn load(directory: &Path, now: UnixTime) -> Self {
-        let path = directory.join(FIRM_SLOTS);
-        let begun = |next_id| Kept { version: VERSION, next_id, slots: Vec::new() };
-        let kept = match read_owned(&path, MOST_BYTES).map(|bytes| serde_json::from_slice::<Kept>(&bytes)) {
-            Ok(Ok(kept)) if kept.version == VERSION => kept,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => begun(1),
-            broken => {
-                let reason = match broken {
-                    Ok(Ok(kept)) => format!("it is of version {}", kept.version),
-                    Ok(Err(error)) => error.to_string(),
-                    Err(error) => error.to_string(),
-                };
-                keep_aside(&path, &reason);
-                begun(now.0.unsigned_abs())
-            }
-        };
-        Self { path, unfinished: directory.join(UNFINISHED), kept, is_changed: false, is_told: false }
+    pub(super) fn load(directory: &Path, now: UnixTime) -> Self {
+        let other_version = |kept: &Slots| (kept.version != VERSION).then_some(kept.version);
+        let begun = |is_lost| Slots { version: VERSION, next_id: if is_lost { now.0.unsigned_abs() } else { 1 }, slots: Vec::new() };
+        Self(Kept::load(directory, PLACE, other_version, begun))
     }
 
     /// The slots.
-    pub(crate) fn slots(&self) -> &[FirmSlot] {
-        &self.kept.slots
+    pub(super) fn slots(&self) -> &[FirmSlot] {
+        &self.0.value().slots
     }
 
     /// The slot at a place, to be changed.
-    pub(crate) fn change(&mut self, place: usize) -> Option<&mut FirmSlot> {
-        self.is_changed = true;
-        self.kept.slots.get_mut(place)
+    pub(super) fn change(&mut self, place: usize) -> Option<&mut FirmSlot> {
+        self.0.change().slots.get_mut(place)
     }
 
     /// Adds a slot, which gets its number from here, and returns its place.
-    pub(crate) fn add(&mut self, slot: FirmSlot) -> usize {
-        let id = self.kept.next_id;
-        self.kept.next_id = id.saturating_add(1);
-        self.kept.slots.push(FirmSlot { id, ..slot });
-        self.is_changed = true;
-        self.kept.slots.len() - 1
+    pub(super) fn add(&mut self, slot: FirmSlot) -> usize {
+        let Slots { next_id, slots, .. } = self.0.change();
+        slots.push(FirmSlot { id: *next_id, ..slot });
+        *next_id = next_id.saturating_add(1);
+        slots.len() - 1
     }
 
     /// Takes a slot out of which nothing is left.
-    pub(crate) fn remove(&mut self, place: usize) -> Option<FirmSlot> {
-        self.is_changed = true;
-        (place < self.kept.slots.len()).then(|| self.kept.slots.remove(place))
+    pub(super) fn remove(&mut self, place: usize) -> Option<FirmSlot> {
+        let slots = &mut self.0.change().slots;
+        (place < slots.len()).then(|| slots.remove(place))
     }
 
     /// Forgets slots that have been over for long.
-    pub(crate) fn forget(&mut self, now: UnixTime) {
-        let before = self.kept.slots.len();
+    pub(super) fn forget(&mut self, now: UnixTime) {
         let is_kept = |slot: &FirmSlot| slot.is_left || slot.over_at.is_none_or(|over_at| now - over_at < KEPT_FOR);
-        self.kept.slots.retain(is_kept);
-        let over = self.kept.slots.iter().filter(|slot| slot.state.is_over() && !slot.is_left).count();
-        let mut surplus = over.saturating_sub(MOST_OVER);
-        self.kept.slots.retain(|slot| {
-            let goes = surplus > 0 && slot.state.is_over() && !slot.is_left;
+        let is_over = |slot: &&FirmSlot| slot.state.is_over() && !slot.is_left;
+        let mut surplus = self.slots().iter().filter(|slot| is_kept(slot)).filter(is_over).count().saturating_sub(MOST_OVER);
+        if surplus == 0 && self.slots().iter().all(is_kept) {
+            return;
+        }
+        let slots = &mut self.0.change().slots;
+        slots.retain(is_kept);
+        slots.retain(|slot| {
+            let goes = surplus > 0 && is_over(&slot);
             surplus -= usize::from(goes);
             !goes
         });
-        self.is_changed |= self.kept.slots.len() != before;
     }
 
     /// Writes what has changed to the disk. Returns whether all is there.
-    pub(crate) fn keep(&mut self) -> bool {
-        if !self.is_changed {
-            return true;
-        }
-        let bytes = serde_json::to_vec(&self.kept).map_err(io::Error::other);
-        let outcome = bytes.and_then(|bytes| trusted::put(&self.path, &self.unfinished, &bytes, FOR_OWNER, Lasting::OnDisk));
-        match outcome {
-            Ok(()) => (self.is_changed, self.is_told) = (false, false),
-            Err(error) if !self.is_told => {
-                self.is_told = true;
-                tracing::error!(%error, path = %self.path.display(), "firm slots can't be kept: none is made or moved until they can");
-            }
-            Err(_) => {}
-        }
-        !self.is_changed
+    pub(super) fn keep(&mut self) -> bool {
+        self.0.keep(|error, path| {
+            tracing::error!(%error, path = %path.display(), "firm slots can't be kept: none is made or moved until they can");
+        })
     }
 }
 

@@ -6,6 +6,8 @@
 //! slurmctld has at that moment; [`room`] does it, through the issuer of all changes. Slots are
 //! ranked in the thread that answers probes, by the same ranking.
 //!
+//! Whoever loses a slot is told by mail ([`mail`]), where the job says so.
+//!
 //! A slot is on the disk ([`ledger`]) before anything is reserved for it, and its reservation has a
 //! name that nobody else can make up ([`job_types::slot_name`]): a daemon that was killed at any
 //! step finds out from slurmctld how far it had come.
@@ -13,8 +15,11 @@
 mod asking;
 mod deciders;
 mod jobs;
-pub(crate) mod ledger;
+mod kept;
+mod ledger;
 mod listed;
+mod mail;
+mod observed;
 mod observing;
 mod parts;
 mod placing;
@@ -24,6 +29,7 @@ mod told;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +47,7 @@ use crate::metrics::firm_slots::FirmSlotMetrics;
 use crate::worker::Worker;
 
 use ledger::Ledger;
+use observed::Observed;
 use room::Room;
 
 /// What its thread is called.
@@ -89,9 +96,11 @@ enum News {
     Time,
 }
 
-/// Looks after slots until the main thread has dropped its end.
-pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, ledger: Ledger, issuer: &Mutex<Issuer>, metrics: FirmSlotMetrics) {
-    let mut room = Room::new(api, ledger, issuer, metrics);
+/// Looks after slots, which are kept in the state directory, until the main thread has dropped its
+/// end.
+pub(crate) fn run(rounds: &Receiver<Round>, api: FirmRoom, directory: &Path, issuer: &Mutex<Issuer>, metrics: FirmSlotMetrics) {
+    let (ledger, observed) = (Ledger::load(directory, UnixTime(now())), Observed::load(directory));
+    let mut room = Room::new(api, (ledger, observed), issuer, metrics);
     loop {
         let wait = room.due(UnixTime(now())).map_or(LONGEST_WAIT, |due| {
             let seconds = u64::try_from((due - UnixTime(now())).0).unwrap_or(0);

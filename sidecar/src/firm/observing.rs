@@ -1,51 +1,49 @@
 //! What would have been reserved for jobs that ask for a firm slot in a mode below `enforce`: the
-//! window is ranked once by the plan that stands, and the log has the slot that is best.
+//! window is ranked once by the plan that stands, and the log has the slot that is best. No job is
+//! changed in such a mode, so that a file has it for `queuecast report reservations`.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use job_types::promise::SlotAsked;
 use job_types::time::UnixTime;
-use upkeep::FirmSlot;
+use upkeep::{FirmSlot, ObservedSlot};
 
 use super::placing::{self, NotRanked};
 use super::room::Room;
 use super::{Round, jobs};
 use crate::api::Ranked;
 use crate::clock::now;
+use crate::known::promised_job::PromisedJob;
 
 /// How many windows are ranked in one look, so that slots which are made do not wait long.
 const MOST_RANKED: usize = 4;
 
 impl Room<'_> {
-    /// Ranks the windows that are new, and logs what would have been reserved.
+    /// Ranks the windows that are new, and notes what would have been reserved.
     pub(super) fn observe(&mut self) {
         let Some(Round { cluster, .. }) = &self.round else { return };
         let cluster = Arc::clone(cluster);
-        let asking = || {
-            let observed = cluster.slots.iter().filter(|promised| SlotAsked::of(&promised.job.record).is_none());
-            observed
-                .map(|promised| ((promised.job.id, promised.job.submitted), promised))
-                .filter(|(_, promised)| promised.job.started.is_none())
+        let is_new = |promised: &&PromisedJob| {
+            let job = &promised.job;
+            SlotAsked::of(&job.record).is_none() && job.started.is_none() && !self.observed.has(job.id, job.record.at)
         };
-        let there: HashSet<_> = asking().map(|(known_by, _)| known_by).collect();
-        self.observed.retain(|known_by| there.contains(known_by));
-        let new: Vec<_> = asking().filter(|(known_by, _)| !self.observed.contains(known_by)).take(MOST_RANKED).collect();
-        for (known_by, promised) in new {
+        let new: Vec<&PromisedJob> = cluster.slots.iter().filter(is_new).take(MOST_RANKED).collect();
+        for promised in new {
+            let job = &promised.job;
             let would_be = match jobs::asked_by(promised, UnixTime(now())) {
-                Some(slot) => would_be(&slot, placing::rank(self.api.prober(), &slot, "")),
+                Some(slot) => would_be(&slot, placing::rank(self.api.prober(), &slot, "", slot.earliest)),
                 None => Some(Err("the job says too little of its size or time limit".to_owned())),
             };
-            match would_be {
+            match &would_be {
                 // There is no plan: it is tried again.
                 None => continue,
-                Some(Ok(start)) => {
-                    tracing::info!(job = known_by.0.0, start = start.0, nodes = promised.job.size.nodes, "would reserve a firm slot")
-                }
-                Some(Err(why)) => tracing::info!(job = known_by.0.0, why, "would refuse a firm slot"),
+                Some(Ok(start)) => tracing::info!(job = job.id.0, start = start.0, nodes = job.size.nodes, "would reserve a firm slot"),
+                Some(Err(why)) => tracing::info!(job = job.id.0, why, "would refuse a firm slot"),
             }
-            self.observed.insert(known_by);
+            let start = would_be.and_then(Result::ok);
+            self.observed.add(ObservedSlot { job: job.id, decided_at: job.record.at, start });
         }
+        self.observed.keep();
     }
 }
 

@@ -20,8 +20,8 @@ pub(super) enum NotRanked {
     Never(String),
 }
 
-/// Ranks the window of a slot. `name` is that of its reservation.
-pub(super) fn rank(prober: &Prober, slot: &FirmSlot, name: &str) -> Result<Ranked, NotRanked> {
+/// Ranks the window of a slot from `first_start` on. `name` is that of its reservation.
+pub(super) fn rank(prober: &Prober, slot: &FirmSlot, name: &str, first_start: UnixTime) -> Result<Ranked, NotRanked> {
     let probe = Probe {
         partition: Some(slot.partition.clone()).filter(|partition| !partition.is_empty()),
         account: slot.account.clone(),
@@ -29,7 +29,7 @@ pub(super) fn rank(prober: &Prober, slot: &FirmSlot, name: &str) -> Result<Ranke
         nodes: slot.nodes,
         cpus: None,
         limit_s: Some(slot.limit.0),
-        earliest: slot.earliest.0,
+        earliest: first_start.0,
         latest: slot.latest.0,
         prefer: slot.near.map_or(Preferred::Earliest, |near| Preferred::Nearest(near.0)),
     };

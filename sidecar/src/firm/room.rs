@@ -22,6 +22,8 @@ use upkeep::{FirmSlot, JobSeen, SlotSeen, SlotWanted};
 
 use super::deciders::{Deciders, Heard};
 use super::ledger::Ledger;
+use super::mail::{self, Mailer};
+use super::observed::Observed;
 use super::placing::{self, NotRanked};
 use super::told::told;
 use super::{Round, jobs, listed, seen};
@@ -77,8 +79,8 @@ pub(super) struct Room<'a> {
     pub(super) ledger: Ledger,
     issuer: &'a Mutex<Issuer>,
     metrics: FirmSlotMetrics,
-    /// The jobs, with when they were submitted, of which the log has what would be reserved.
-    pub(super) observed: HashSet<(JobId, UnixTime)>,
+    /// What would have been reserved in a mode that makes no slots.
+    pub(super) observed: Observed,
     pub(super) round: Option<Round>,
     /// When something was sent to slurmctld last.
     sent_at: Option<Instant>,
@@ -92,16 +94,17 @@ pub(super) struct Room<'a> {
     strays: HashSet<String>,
     /// The clusters that decide about parts.
     pub(super) deciders: Deciders,
+    mailer: Mailer,
 }
 
 impl<'a> Room<'a> {
-    pub(super) fn new(api: FirmRoom, ledger: Ledger, issuer: &'a Mutex<Issuer>, metrics: FirmSlotMetrics) -> Self {
+    pub(super) fn new(api: FirmRoom, (ledger, observed): (Ledger, Observed), issuer: &'a Mutex<Issuer>, metrics: FirmSlotMetrics) -> Self {
         let room = Self {
             api,
             ledger,
             issuer,
             metrics,
-            observed: HashSet::new(),
+            observed,
             round: None,
             sent_at: None,
             is_away: false,
@@ -109,6 +112,7 @@ impl<'a> Room<'a> {
             ranked_anew: 0,
             strays: HashSet::new(),
             deciders: Deciders::new(),
+            mailer: Mailer::start(),
         };
         room.list();
         room
@@ -238,6 +242,7 @@ impl<'a> Room<'a> {
 
     fn carry_out(&mut self, place: usize, wanted: &SlotWanted, seen: &SlotSeen, job: Option<&QueuedJob>, name: &str) -> Option<()> {
         let now = seen.now;
+        let first_start = self.ledger.slots().get(place)?.first_start(seen);
         match wanted {
             SlotWanted::Nothing => {}
             SlotWanted::Note(state) => {
@@ -253,7 +258,7 @@ impl<'a> Room<'a> {
                     self.tell(place, job);
                 }
             }
-            SlotWanted::Place => match self.place(place, name) {
+            SlotWanted::Place => match self.place(place, name, first_start) {
                 Placed::Reserved => self.tell(place, job),
                 Placed::Later => {}
                 Placed::Refused(why, _) => {
@@ -264,7 +269,7 @@ impl<'a> Room<'a> {
             SlotWanted::Rank if self.ranked_anew >= MOST_RANKED_ANEW => {}
             SlotWanted::Rank => {
                 self.ranked_anew += 1;
-                self.move_to_better(place, name, job, now)?;
+                self.move_to_better(place, name, job, seen)?;
             }
             SlotWanted::Adopt => {
                 let there = seen.reservation?;
@@ -285,12 +290,13 @@ impl<'a> Room<'a> {
                     tracing::info!(slot = slot.id, why, "another slot is looked for");
                     slot.begin_anew(why, now);
                     self.metrics.moved();
-                    let placed = self.place(place, name);
+                    let placed = self.place(place, name, first_start);
                     let present = job.and_then(|job| self.job(job.job_id).flatten());
                     if let Placed::Refused(reason, _) = placed {
                         let seen = SlotSeen { reservation: None, ..*seen };
                         self.end(place, SlotState::Lost, Some(format!("{why}; {reason}")), &seen, present.as_ref());
                     } else {
+                        self.mail(present.as_ref(), &mail::of_replacement(why, placed == Placed::Reserved));
                         self.tell(place, present.as_ref());
                     }
                 }
@@ -313,12 +319,14 @@ impl<'a> Room<'a> {
         slot.is_left = seen.reservation.is_some();
         let (id, if_refused, is_left) = (slot.id, slot.if_refused, slot.is_left);
         tracing::info!(slot = id, state = state.name(), why = slot.why, "a firm slot is over");
+        let says = mail::of_end(state, slot.why.as_deref());
         // It is over on the disk before anything of it is given back.
         self.ledger.keep();
         let Some(name) = self.key().map(|key| slot_name::of_slot(id, &key)) else { return };
         if is_left && self.let_go(seen, job) && self.give_back(&name) == GivenBack::Gone {
             self.ledger.change(place).into_iter().for_each(|slot| slot.is_left = false);
         }
+        says.into_iter().for_each(|says| self.mail(job, &says));
         let waits = matches!(seen.job, JobSeen::Waits { .. });
         let present = job.and_then(|job| self.job(job.job_id).flatten());
         match present {
@@ -333,10 +341,11 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Reserves the best slot that is to be had.
-    pub(super) fn place(&mut self, place: usize, name: &str) -> Placed {
+    /// Reserves the best slot that is to be had, of those that begin at `first_start` at the
+    /// earliest.
+    pub(super) fn place(&mut self, place: usize, name: &str, first_start: UnixTime) -> Placed {
         let Some(slot) = self.ledger.slots().get(place).cloned() else { return Placed::Later };
-        let ranked = match placing::rank(self.api.prober(), &slot, name) {
+        let ranked = match placing::rank(self.api.prober(), &slot, name, first_start) {
             Ok(ranked) => ranked,
             Err(NotRanked::Later) => return Placed::Later,
             Err(NotRanked::Never(why)) => return Placed::Refused(why, None),
@@ -413,10 +422,10 @@ impl<'a> Room<'a> {
         Some(outcome)
     }
 
-    fn move_to_better(&mut self, place: usize, name: &str, job: Option<&QueuedJob>, now: UnixTime) -> Option<()> {
+    fn move_to_better(&mut self, place: usize, name: &str, job: Option<&QueuedJob>, seen: &SlotSeen) -> Option<()> {
         let slot = self.ledger.slots().get(place)?.clone();
-        let times = slot.reserved?;
-        let ranked = placing::rank(self.api.prober(), &slot, name);
+        let (times, now) = (slot.reserved?, seen.now);
+        let ranked = placing::rank(self.api.prober(), &slot, name, slot.first_start(seen));
         self.ledger.change(place)?.ranked_at = Some(now);
         let ranked =
             ranked.inspect_err(|not_ranked| tracing::debug!(slot = slot.id, ?not_ranked, "a firm slot is not ranked anew")).ok()?;
@@ -477,6 +486,15 @@ impl<'a> Room<'a> {
         let admin_comment = told(job, slot, self.key().as_ref(), UnixTime(now()));
         if admin_comment.is_some() {
             self.change(job, Some(JobUpdate { admin_comment, ..JobUpdate::default() }));
+        }
+    }
+
+    /// Has the user of a job told by mail, where that is wanted.
+    pub(super) fn mail(&mut self, job: Option<&QueuedJob>, says: &str) {
+        if let Some(job) = job
+            && !self.issuer.lock().is_off()
+        {
+            self.mailer.send(job, says);
         }
     }
 

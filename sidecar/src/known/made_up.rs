@@ -50,6 +50,7 @@ pub(crate) fn job(job_id: u32, state: JobState, nodes: u32) -> QueuedJob {
         admin_comment: None,
         site_factor: 0,
         comment: None,
+        mail_of_failure: None,
         priority: 10,
         reason: PendingReason::Resources,
         restarts: 0,

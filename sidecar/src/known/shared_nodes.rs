@@ -253,6 +253,7 @@ mod tests {
             reservation: None,
             admin_comment: comment,
             comment: None,
+            mail_of_failure: None,
             site_factor: 0,
             priority: 1,
             reason: PendingReason::Resources,

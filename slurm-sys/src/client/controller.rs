@@ -16,8 +16,10 @@ use crate::bindings;
 use crate::sentinel;
 
 mod change;
+mod configuration;
 mod described;
 mod limits;
+mod mail;
 mod one_job;
 mod pending_reason;
 mod priorities;
@@ -30,6 +32,7 @@ pub use super::value::MOST_TEXT;
 pub use change::{ChangeError, JobUpdate, cancel_job, update_job};
 pub use described::{DescribedJob, DescribedValue, MOST_OF_LISTS, described_fields, queue_described};
 pub use limits::{Accounts, AssociationRecord, QosRecord, UserRecord, accounts};
+pub use mail::mail_program;
 pub use one_job::{KnownJob, jobs_with_number};
 pub use pending_reason::PendingReason;
 pub use priorities::{Priorities, priorities};
@@ -104,6 +107,10 @@ pub struct QueuedJob {
     pub admin_comment: Option<String>,
     /// The user's own comment.
     pub comment: Option<String>,
+    /// To whom mail is sent when the job fails (`--mail-user`, or its user's address); `None` where
+    /// its user wants no such mail (`--mail-type` without `FAIL`). slurmctld has `MailDomain` in it
+    /// already (`_get_mail_user` in src/slurmctld/job_mgr.c).
+    pub mail_of_failure: Option<String>,
     /// slurmctld's priority of a waiting job; the higher is served first, and 0 is held.
     pub priority: u32,
     /// What the site adds to the job's priority (`site_factor`); 0 where it adds nothing.
@@ -462,6 +469,7 @@ unsafe fn queued_job(record: &bindings::slurm_job_info_t) -> QueuedJob {
         reservation: text(record.resv_name),
         admin_comment: text(record.admin_comment),
         comment: text(record.comment),
+        mail_of_failure: if u32::from(record.mail_type) & bindings::FLAG_MAIL_JOB_FAIL != 0 { text(record.mail_user) } else { None },
         priority: value::number(record.priority).unwrap_or(0),
         site_factor: sentinel::from_nice_offset(record.site_factor),
         reason: PendingReason::from_raw(record.state_reason.into(), text(record.state_desc).as_deref()),

@@ -55,8 +55,10 @@ pub enum JobSeen {
         is_as_asked: bool,
         /// Whether it waits for the slot's reservation alone.
         is_attached: bool,
+        /// From when on slurmctld may start it; `None` where it does not say.
+        eligible: Option<UnixTime>,
     },
-    /// It runs.
+    /// It runs, or has ended and its nodes are not free yet.
     Runs {
         /// Whether in the slot's reservation.
         is_inside: bool,
@@ -120,15 +122,11 @@ impl FirmSlot {
             JobSeen::Waits { is_as_asked: false, .. } => {
                 returned("the job is not the one any more that the slot was asked for: somebody has changed it")
             }
-            JobSeen::Waits { is_attached, .. } => {
-                if self.state == SlotState::Running {
-                    return SlotWanted::Replace { why: "the job was put back into the queue" };
-                }
-                match self.times(seen) {
-                    Ok(times) => self.before_job(seen, times, is_attached),
-                    Err(wanted) => wanted,
-                }
-            }
+            JobSeen::Waits { .. } if self.state == SlotState::Running => SlotWanted::Replace { why: "the job was put back into the queue" },
+            JobSeen::Waits { is_attached, .. } => match self.times(seen) {
+                Ok(times) => self.before_job(seen, times, is_attached),
+                Err(wanted) => wanted,
+            },
             JobSeen::NotNamed => match self.times(seen) {
                 Ok(times) => self.without_named_job(seen, times),
                 Err(wanted) => wanted,
@@ -181,6 +179,15 @@ impl FirmSlot {
         }
     }
 
+    /// When the slot may begin at the earliest, so that its job may start then.
+    #[must_use]
+    pub fn first_start(&self, seen: &SlotSeen) -> UnixTime {
+        match seen.job {
+            JobSeen::Waits { eligible: Some(eligible), .. } => self.earliest.max(eligible),
+            _ => self.earliest,
+        }
+    }
+
     /// Whether a reservation with those times is one inside the window.
     fn fits(&self, there: &ReservationSeen) -> bool {
         there.start >= self.earliest
@@ -209,6 +216,9 @@ impl FirmSlot {
         // Slurm starts a job in a reservation that is too short for it, and kills it at its end.
         if times.end - now.max(times.start) < self.limit {
             return SlotWanted::Replace { why: "the job did not start in its slot, of which too little is left" };
+        }
+        if times.end - self.first_start(seen) < self.limit {
+            return SlotWanted::Replace { why: "the job may not start yet when its slot begins" };
         }
         if is_attached {
             return self.noted(SlotState::Attached);

@@ -6,9 +6,11 @@
 //! was away is seen in the same way.
 
 mod look;
+mod observed;
 mod slot;
 #[cfg(test)]
 mod tests;
 
 pub use look::{JobSeen, ReservationSeen, SlotSeen, SlotWanted};
+pub use observed::{ObservedSlot, ObservedSlots};
 pub use slot::{ASKED_EVERY, ATTACHED_BEFORE, FAR_BEFORE, FirmSlot, Part, RANKED_EVERY, ReservedTime, SlotJob};

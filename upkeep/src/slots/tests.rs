@@ -50,8 +50,8 @@ fn reserved(job: bool) -> FirmSlot {
     FirmSlot { ranked_at: Some(NOW), ..slot }
 }
 
-const WAITS: JobSeen = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached: false };
-const ATTACHED: JobSeen = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached: true };
+const WAITS: JobSeen = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached: false, eligible: None };
+const ATTACHED: JobSeen = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached: true, eligible: None };
 
 /// What is seen so many seconds from now, with the reservation as the slot has it.
 fn seen(slot: &FirmSlot, after: i64, job: JobSeen) -> SlotSeen {
@@ -136,6 +136,30 @@ fn a_job_is_attached_shortly_before_its_slot_and_let_go_once_too_little_is_left_
 }
 
 #[test]
+fn a_slot_is_replaced_in_which_its_job_may_not_start_before_too_little_is_left() {
+    let slot = reserved(true);
+    for is_attached in [false, true] {
+        let put_off = |after| {
+            let eligible = Some(NOW + Seconds(after));
+            slot.wanted(&seen(&slot, 5, JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached, eligible }))
+        };
+        assert!(!matches!(put_off(2 * HOUR + 120), SlotWanted::Replace { .. }), "the two minutes beyond are left");
+        assert_eq!(replaced(put_off(2 * HOUR + 121)), "the job may not start yet when its slot begins");
+    }
+}
+
+#[test]
+fn another_slot_begins_no_sooner_than_slurm_starts_the_job() {
+    let slot = slot(true);
+    let first_start = |after| {
+        let eligible = Some(NOW + Seconds(after));
+        slot.first_start(&seen(&slot, 5, JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached: false, eligible }))
+    };
+    assert_eq!([-60, 121].map(first_start), [NOW, NOW + Seconds(121)]);
+    assert_eq!(slot.first_start(&seen(&slot, 5, JobSeen::NotNamed)), slot.earliest);
+}
+
+#[test]
 fn a_job_that_starts_ends_its_slot_or_begins_to_use_it() {
     let slot = reserved(true);
     let runs = |is_inside| JobSeen::Runs { is_inside };
@@ -165,7 +189,7 @@ fn how_a_slot_ends_with_its_job_says_whether_that_ran_in_it() {
 fn a_job_that_is_held_or_changed_keeps_no_slot_and_is_left_alone() {
     let slot = reserved(true);
     for (is_blocked, is_as_asked) in [(true, true), (false, false)] {
-        let job = JobSeen::Waits { is_blocked, is_as_asked, is_attached: false };
+        let job = JobSeen::Waits { is_blocked, is_as_asked, is_attached: false, eligible: None };
         assert_eq!(ended(slot.wanted(&seen(&slot, HOUR, job))), SlotState::Returned);
     }
 }
@@ -259,7 +283,7 @@ proptest! {
     ) {
         let mut slot = reserved(true);
         slot.ranked_at = slot.ranked_at.filter(|_| is_ranked);
-        let job = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached };
+        let job = JobSeen::Waits { is_blocked: false, is_as_asked: true, is_attached, eligible: None };
         let seen = seen(&slot, after, job);
         let times = slot.reserved.unwrap();
         match slot.wanted(&seen) {

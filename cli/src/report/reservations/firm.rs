@@ -11,6 +11,7 @@ use job_types::time::{Seconds, UnixTime};
 use serde::Serialize;
 use slurm_sys::client::controller::QueuedJob;
 use slurm_sys::client::{EndedJobRecord, JobState, RecordedReservation};
+use upkeep::ObservedSlots;
 
 use crate::report::class::rounded;
 
@@ -37,6 +38,10 @@ pub(super) struct FirmSlots {
     pub(super) open: u64,
     /// Those that were asked for in a mode that makes none.
     pub(super) observed: u64,
+    /// Of these: those for which a slot was to be had; `None` where the daemon's file is not known.
+    pub(super) would_reserve: Option<u64>,
+    /// Of these: those for which there was none, likewise.
+    pub(super) would_refuse: Option<u64>,
 }
 
 /// What slurmdbd has of the reservations of firm slots, those without jobs among them.
@@ -113,12 +118,16 @@ impl ReportedSlots {
         }
     }
 
-    /// How many there are, by what became of them.
-    pub(super) fn counted(&self) -> FirmSlots {
-        let mut counted = FirmSlots::default();
-        for slot in self.0.values() {
+    /// How many there are, by what became of them, or would have become of them.
+    pub(super) fn counted(&self, observed: Option<&ObservedSlots>) -> FirmSlots {
+        let mut counted = FirmSlots { would_reserve: observed.map(|_| 0), would_refuse: observed.map(|_| 0), ..FirmSlots::default() };
+        for ((job, decided_at), slot) in &self.0 {
             if slot.is_observed {
                 counted.observed += 1;
+                if let Some(found) = observed.and_then(|observed| observed.find(*job, *decided_at)) {
+                    let place = if found.start.is_some() { &mut counted.would_reserve } else { &mut counted.would_refuse };
+                    *place = place.map(|count| count + 1);
+                }
                 continue;
             }
             counted.slots += 1;
@@ -171,6 +180,7 @@ impl FirmReservations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use upkeep::ObservedSlot;
 
     fn comment(mode: &str, changed: &str) -> String {
         let decided = format!(r#""version":1,"generation":7,"at":10,"mode":"{mode}","asked":{{"nodes":1,"cpus":1}}"#);
@@ -186,7 +196,7 @@ mod tests {
         for (job, comment, has_started, has_ended) in runs {
             slots.add(JobId(*job), Some(comment), *has_started, *has_ended);
         }
-        slots.counted()
+        slots.counted(None)
     }
 
     #[test]
@@ -207,9 +217,37 @@ mod tests {
             (13, comment("advise", "null"), false, false),
             (14, r#"{"queuecast":{"version":1}}"#.to_owned(), true, true),
         ]);
-        let expected =
-            FirmSlots { slots: 11, kept: 2, moved: 3, early: 2, returned: 1, refused: 1, lost: 1, cancelled: 2, open: 2, observed: 2 };
+        let expected = FirmSlots {
+            slots: 11,
+            kept: 2,
+            moved: 3,
+            early: 2,
+            returned: 1,
+            refused: 1,
+            lost: 1,
+            cancelled: 2,
+            open: 2,
+            observed: 2,
+            would_reserve: None,
+            would_refuse: None,
+        };
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn of_those_that_were_only_observed_it_is_told_which_would_have_been_reserved_and_of_no_others() {
+        let mut slots = ReportedSlots::default();
+        for (job, mode) in [(1, "observe"), (2, "observe"), (3, "advise"), (4, "enforce")] {
+            slots.add(JobId(job), Some(&comment(mode, "null")), true, true);
+        }
+        let mut observed = ObservedSlots::default();
+        let found = [(1, 10, Some(60)), (2, 10, None), (3, 9, Some(60)), (4, 10, Some(60)), (5, 10, None)];
+        for (job, decided_at, start) in found {
+            observed.add(ObservedSlot { job: JobId(job), decided_at: UnixTime(decided_at), start: start.map(UnixTime) });
+        }
+        let counted = slots.counted(Some(&observed));
+        assert_eq!((counted.slots, counted.observed), (1, 3));
+        assert_eq!((counted.would_reserve, counted.would_refuse), (Some(1), Some(1)));
     }
 
     #[test]

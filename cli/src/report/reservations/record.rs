@@ -184,6 +184,7 @@ mod tests {
             reservation: None,
             admin_comment: Some(comment.to_owned()),
             comment: None,
+            mail_of_failure: None,
             priority: 1,
             site_factor: 0,
             reason: PendingReason::Resources,

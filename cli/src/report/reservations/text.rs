@@ -38,7 +38,8 @@ fn add_virtual(lines: &mut Lines, report: &Report) {
 }
 
 fn add_firm(lines: &mut Lines, report: &Report) {
-    let FirmSlots { slots, kept, moved, early, returned, refused, lost, cancelled, open, observed } = report.firm;
+    let FirmSlots { slots, kept, moved, early, returned, refused, lost, cancelled, open, observed, would_reserve, would_refuse } =
+        report.firm;
     let reserved = report.firm_reservations.as_ref().filter(|reserved| reserved.reservations > 0);
     if slots + observed == 0 && reserved.is_none() {
         return;
@@ -58,6 +59,15 @@ fn add_firm(lines: &mut Lines, report: &Report) {
     ];
     for (label, number, meaning) in rows {
         lines.line(label, format!("{}: {meaning}", count(number)));
+    }
+    let of_observed = [
+        ("would reserve", would_reserve, "of those observed: a slot was to be had, by the plan of that moment"),
+        ("would refuse", would_refuse, "of those observed: there was none"),
+    ];
+    for (label, number, meaning) in of_observed {
+        if let Some(number) = number.filter(|_| observed > 0) {
+            lines.line(label, format!("{}: {meaning}", count(number)));
+        }
     }
     if let Some(FirmReservations { reservations, unused, node_hours: all, idle_node_hours: idle }) = reserved {
         let (all, idle) = (node_hours(*all), node_hours(*idle));

@@ -3,7 +3,6 @@
 use super::Answer;
 use crate::bindings;
 use crate::client::error::ClientError;
-use crate::client::library::{Libslurm, libslurm};
 use crate::client::value;
 
 /// How slurmctld makes the priorities of jobs (`PriorityType` and `PriorityFlags`), and what it
@@ -48,12 +47,7 @@ impl Priorities {
 /// # Errors
 /// As [`super::jobs`].
 pub fn priorities() -> Result<Priorities, ClientError> {
-    #[cfg(slurm_free_conf)]
-    let free = |libslurm: &Libslurm| libslurm.slurm_free_conf;
-    #[cfg(not(slurm_free_conf))]
-    let free = |libslurm: &Libslurm| libslurm.slurm_free_ctl_conf;
-    // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask("configuration", free, |place| unsafe { libslurm().slurm_load_ctl_conf(0, place) })?;
+    let answer = Answer::configuration()?;
     let message = answer.message;
     // SAFETY: not null (checked by `ask`); the texts are null or null-terminated, and copied.
     unsafe {

@@ -2,7 +2,6 @@
 
 use super::Answer;
 use crate::client::error::ClientError;
-use crate::client::library::{Libslurm, libslurm};
 use crate::client::value;
 
 /// A node, and which slurmd runs there.
@@ -20,12 +19,7 @@ pub struct NodeVersion {
 /// # Errors
 /// As [`super::jobs`].
 pub fn version() -> Result<String, ClientError> {
-    #[cfg(slurm_free_conf)]
-    let free = |libslurm: &Libslurm| libslurm.slurm_free_conf;
-    #[cfg(not(slurm_free_conf))]
-    let free = |libslurm: &Libslurm| libslurm.slurm_free_ctl_conf;
-    // SAFETY: time 0 asks for everything; the place for the answer is ours.
-    let answer = Answer::ask("configuration", free, |place| unsafe { libslurm().slurm_load_ctl_conf(0, place) })?;
+    let answer = Answer::configuration()?;
     // SAFETY: not null (checked by `ask`); the text is null or null-terminated, and copied.
     Ok(unsafe { value::owned_text((*answer.message).version) }.unwrap_or_default())
 }
