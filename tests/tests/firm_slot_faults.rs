@@ -8,7 +8,7 @@ use std::fs;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use end_to_end::{Cluster, Daemon, Options, QUICK, now, wait_at_most, wait_for};
+use end_to_end::{Cluster, Daemon, Options, QUICK, now, wait_at_most};
 use serde_json::Value;
 
 /// How many slots are asked for, unless [`REQUESTS_VARIABLE`] says it.
@@ -191,17 +191,21 @@ fn whatever_happens_each_slot_ends_and_nothing_of_it_is_left() {
         panic!("left behind: {:#?}\n{}", open(&site), site.cluster.log("queuecastd"));
     }
     // No job waits for a reservation that is gone, and none is held that nobody held.
-    wait_for("the jobs to be done or to wait as any other", Duration::from_secs(600), || {
+    let waiting = |site: &Site| -> Vec<String> {
         let waiting = site.cluster.output("squeue", &["-h", "-t", "PD", "-o", "%i|%v|%r"]);
+        let is_held_here = |job: &str| site.held.iter().any(|held| held == job);
         let strange = waiting.lines().find(|line| {
             let mut parts = line.split('|');
             let (job, reservation, reason) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
-            reservation.starts_with("queuecast-") || (reason.contains("Held") && !site.held.iter().any(|held| held == job))
+            reservation.starts_with("queuecast-") || (reason.to_lowercase().contains("held") && !is_held_here(job))
         });
         assert_eq!(strange, None, "{waiting}");
-        let ours = waiting.lines().filter(|line| !site.held.iter().any(|held| line.starts_with(&format!("{held}|"))));
-        (ours.count() == 0).then_some(())
-    });
+        waiting.lines().map(|line| line.split('|').next().unwrap().to_owned()).filter(|job| !is_held_here(job)).collect()
+    };
+    if wait_at_most(Duration::from_secs(600), || waiting(&site).is_empty().then_some(())).is_none() {
+        let jobs: Vec<String> = waiting(&site).iter().map(|job| site.cluster.output("scontrol", &["show", "job", job])).collect();
+        panic!("these jobs wait for ever:\n{}\n{}", jobs.join("\n"), site.cluster.output("sinfo", &["-N", "-l"]));
+    }
     let slots = site.slots();
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for slot in &slots {

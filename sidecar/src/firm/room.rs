@@ -231,7 +231,7 @@ impl<'a> Room<'a> {
         let seen = self.seen(&slot, reservations, job.as_ref(), &name);
         let wanted = slot.wanted(&seen);
         if seen.reservation.is_none() && slot.state.is_over() {
-            self.ledger.change(place)?.is_left = false;
+            self.ledger.change(place)?.given_back(seen.now);
         }
         if wanted != SlotWanted::Nothing {
             tracing::debug!(slot = slot.id, ?wanted, ?seen, "looked at a firm slot");
@@ -305,7 +305,7 @@ impl<'a> Room<'a> {
             SlotWanted::End { state, why } => self.end(place, *state, why.map(str::to_owned), seen, job),
             SlotWanted::GiveBack => {
                 if self.let_go(seen, job) && self.give_back(name) == GivenBack::Gone {
-                    self.ledger.change(place)?.is_left = false;
+                    self.ledger.change(place)?.given_back(now);
                 }
             }
         }
@@ -324,7 +324,7 @@ impl<'a> Room<'a> {
         self.ledger.keep();
         let Some(name) = self.key().map(|key| slot_name::of_slot(id, &key)) else { return };
         if is_left && self.let_go(seen, job) && self.give_back(&name) == GivenBack::Gone {
-            self.ledger.change(place).into_iter().for_each(|slot| slot.is_left = false);
+            self.ledger.change(place).into_iter().for_each(|slot| slot.given_back(seen.now));
         }
         says.into_iter().for_each(|says| self.mail(job, &says));
         let waits = matches!(seen.job, JobSeen::Waits { .. });

@@ -77,7 +77,7 @@ pub struct FirmSlot {
     pub moved: u32,
     /// Why it is over or was replaced, in a sentence.
     pub why: Option<String>,
-    /// When it was over.
+    /// When it was over, and its reservation was given back.
     pub over_at: Option<UnixTime>,
     /// Whether slurmctld may have its reservation, as far as the daemon has found out.
     pub is_left: bool,
@@ -200,7 +200,8 @@ impl FirmSlot {
     /// given back, and for earlier ones that had begun.
     #[must_use]
     pub fn charged_node_seconds(&self) -> i64 {
-        self.charged_before.saturating_add(self.charged_until(self.over_at.unwrap_or(UnixTime(i64::MAX))))
+        let given_back_at = self.over_at.filter(|_| !self.is_left);
+        self.charged_before.saturating_add(self.charged_until(given_back_at.unwrap_or(UnixTime(i64::MAX))))
     }
 
     /// How many node-seconds of its reservation lie before a moment.
@@ -220,6 +221,15 @@ impl FirmSlot {
         self.charged_before = self.charged_before.saturating_add(self.charged_until(now));
         (self.reserved, self.state, self.is_left) = (None, SlotState::Asked, false);
         (self.moved, self.why, self.ranked_at) = (self.moved.saturating_add(1), Some(why.to_owned()), None);
+    }
+
+    /// Takes note that nothing is reserved for it any more. Where that was so only some time after it
+    /// was over, because slurmctld was away or jobs still ran there, nodes were kept until now.
+    pub fn given_back(&mut self, now: UnixTime) {
+        if self.is_left && self.over_at.is_some() {
+            self.over_at = Some(now);
+        }
+        self.is_left = false;
     }
 
     /// Takes note that it is over.

@@ -259,11 +259,20 @@ fn a_slot_is_charged_for_as_long_as_its_nodes_are_kept() {
     let charged = |over_after: Option<i64>| {
         let mut slot = reserved(false);
         if let Some(after) = over_after {
-            slot.end(SlotState::Returned, None, NOW + Seconds(2 * HOUR + after));
+            let moment = NOW + Seconds(2 * HOUR + after);
+            slot.end(SlotState::Returned, None, moment);
+            slot.given_back(moment);
         }
         slot.charged_node_seconds()
     };
     assert_eq!([None, Some(-600), Some(300), Some(2 * HOUR)].map(charged), [2 * 3_720, 0, 600, 2 * 3_720]);
+    // It was over after 300 s, and only after 900 could its reservation be given back.
+    let mut late = reserved(false);
+    late.end(SlotState::Returned, None, NOW + Seconds(2 * HOUR + 300));
+    assert_eq!(late.charged_node_seconds(), 2 * 3_720, "its nodes are still kept");
+    late.given_back(NOW + Seconds(2 * HOUR + 900));
+    late.given_back(NOW + Seconds(2 * HOUR + 1_000));
+    assert_eq!(late.charged_node_seconds(), 2 * 900);
     assert_eq!(slot(false).charged_node_seconds(), 0);
     // What was kept before another reservation took its place is charged as well.
     let mut replaced = reserved(true);
