@@ -6,7 +6,7 @@
 //! - [`lublin`] makes workloads by the Lublin-Feitelson model, with users and estimates.
 //! - [`engine`] runs a workload on a machine under a scheduler, with a policy in front.
 //! - [`deadlines`] replays the published methods of admission by deadline.
-//! - [`economy`] says what users bid for their jobs, and what a replay of jobs that bid comes to.
+//! - [`economy`] makes up a year of jobs that bid, and says what a replay of it comes to.
 //! - [`metrics`] says what the records of a run come to; [`output`] writes them for other programs.
 //! - [`experiment`] replays logs with molding and deferral in front; [`evaluation`] holds forecasts
 //!   against logs.

@@ -155,6 +155,37 @@ pub struct HourRow {
     pub dilation: Figures,
 }
 
+impl HourRow {
+    /// The headings of the table, which are those of [`Self::cells`].
+    pub const HEADINGS: [&str; 17] = [
+        "hour",
+        "jobs",
+        "bid_minimum",
+        "bid_maximum",
+        "bid_mean",
+        "bid_median",
+        "bid_sum",
+        "delay_minutes_minimum",
+        "delay_minutes_maximum",
+        "delay_minutes_mean",
+        "delay_minutes_median",
+        "delay_minutes_sum",
+        "dilation_minimum",
+        "dilation_maximum",
+        "dilation_mean",
+        "dilation_median",
+        "dilation_sum",
+    ];
+
+    /// The row as numbers.
+    #[must_use]
+    pub fn cells(&self) -> Vec<f64> {
+        let five = |figures: &Figures| [figures.minimum, figures.maximum, figures.mean, figures.median, figures.sum];
+        let figures = [self.bid, self.delay_minutes, self.dilation];
+        [self.hour as f64, self.jobs as f64].into_iter().chain(figures.iter().flat_map(five)).collect()
+    }
+}
+
 /// The table of hours, from the beginning of the log until the last job has ended: what is in the
 /// system at the beginning of each. Of it are the graphs over time made (7.2.2.2).
 #[must_use]
@@ -221,6 +252,8 @@ mod tests {
         assert_eq!(rows.iter().map(|row| (row.hour, row.jobs)).collect::<Vec<_>>(), [(0, 1), (1, 2), (2, 2)]);
         assert_eq!(rows[1].bid, Figures { minimum: 1.0, maximum: 3.0, mean: 2.0, median: 2.0, sum: 4.0 });
         assert_eq!((rows[1].delay_minutes.sum, rows[0].delay_minutes.sum), (70.0, 10.0));
+        assert_eq!(rows[1].cells()[..4], [1.0, 2.0, 1.0, 3.0]);
+        assert_eq!(rows[1].cells().len(), HourRow::HEADINGS.len());
         assert!(hours(&[]).is_empty());
     }
 }

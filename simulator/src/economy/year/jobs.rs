@@ -3,6 +3,7 @@
 use rand::Rng;
 use rand::seq::SliceRandom;
 
+use super::Shape;
 use super::cells::Cells;
 use super::published::{
     CATEGORY_BORDERS_SECONDS, JOB_NODE_SECONDS, JOBS, LONGEST_SECONDS, MEAN_NODES, NODE_SECONDS, NODES, POWERS_OF_TWO, RUN_TIMES_SECONDS,
@@ -12,6 +13,9 @@ use super::quantiles::Quantiles;
 
 /// The shortest run time: the thesis's logs are in milliseconds, and its 10 % are at 0.26 s.
 const SHORTEST_SECONDS: f64 = 0.08;
+/// Jobs of more than 65 nodes have up to so many, or the whole machine: in the mean the thesis's
+/// cluster had about 100 nodes that could be used (7.2.1.1).
+const WIDE_UP_TO: u32 = 100;
 /// How often the sums of the table are put right, after which they are met.
 const ROUNDS: usize = 150;
 
@@ -40,15 +44,13 @@ fn run_times() -> Vec<u64> {
 
 /// How many jobs have each size, from 1 to the whole machine. Sizes between powers of two are the
 /// rarer the larger they are, as steeply as the mean of all sizes asks for.
-fn sizes() -> Vec<f64> {
+fn sizes(shape: &Shape) -> Vec<f64> {
     let mut counts = vec![0.0; NODES as usize];
     let mut put = |nodes: u32, jobs: f64| counts[nodes as usize - 1] = jobs;
-    let wide: Vec<u32> = (66..=NODES).collect();
-    // A third of the widest jobs takes the whole machine, the rest any size.
-    let whole = WIDEST / 3;
-    let others = (WIDEST - whole) as f64 / (wide.len() - 1) as f64;
-    put(NODES, whole as f64);
-    wide.iter().filter(|nodes| **nodes < NODES).for_each(|nodes| put(*nodes, others));
+    let whole = (shape.whole_machine * WIDEST as f64).round();
+    let others: Vec<u32> = (66..=WIDE_UP_TO).collect();
+    put(NODES, whole);
+    others.iter().for_each(|nodes| put(*nodes, (WIDEST as f64 - whole) / others.len() as f64));
     POWERS_OF_TWO.into_iter().for_each(|(nodes, jobs)| put(nodes, jobs as f64));
     let known: f64 = counts.iter().sum();
     let of_known: f64 = counts.iter().zip(1..).map(|(jobs, nodes)| jobs * f64::from(nodes)).sum();
@@ -95,12 +97,9 @@ fn row_ends() -> Vec<usize> {
 }
 
 /// All jobs of the year, those that run for longer later.
-///
-/// `wide_run_longer` says how size and run time go together where nothing is known of it: 0 is not
-/// at all, above 0 wider jobs run for longer.
-pub(super) fn jobs(wide_run_longer: f64, random: &mut impl Rng) -> Vec<Work> {
+pub(super) fn jobs(shape: &Shape, random: &mut impl Rng) -> Vec<Work> {
     let run_times = run_times();
-    let sizes = sizes();
+    let sizes = sizes(shape);
     let ends = row_ends();
     let begins: Vec<usize> = std::iter::once(0).chain(ends.iter().copied()).collect();
     let rows: Vec<&[u64]> = begins.iter().zip(&ends).map(|(begin, end)| &run_times[*begin..*end]).collect();
@@ -117,8 +116,9 @@ pub(super) fn jobs(wide_run_longer: f64, random: &mut impl Rng) -> Vec<Work> {
     let bin = |row: usize, column: usize| bin[row * sizes.len() + column];
     let in_bin = between(JOB_NODE_SECONDS.into_iter().map(|(rank, _)| rank * JOBS as f64), JOBS as f64);
     let in_class = between(SHORTER_THAN.into_iter().map(|(_, _, node_seconds)| node_seconds), NODE_SECONDS);
-    let guess =
-        |row: usize, column: usize| in_row[row] * sizes[column] * (wide_run_longer * mean_seconds[row].ln() * nodes(column).ln()).exp();
+    let guess = |row: usize, column: usize| {
+        in_row[row] * sizes[column] * (shape.wide_run_longer * mean_seconds[row].ln() * nodes(column).ln()).exp()
+    };
     // What a class lacks in node-seconds is made up for by its longer jobs on more nodes.
     let class_begins = [SHORTEST_SECONDS, 5.0, 30.0, 60.0, 300.0, 3600.0];
     let longer: Vec<f64> =

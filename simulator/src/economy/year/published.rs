@@ -13,7 +13,7 @@ pub const NODE_SECONDS: f64 = 348_805_340.0;
 /// The mean number of nodes of a job.
 pub const MEAN_NODES: f64 = 3.5;
 
-/// Table 7.2-A: the part of all jobs that take less than so many seconds. The longest takes 583,105.
+/// Table 7.2-A: the part of all jobs that take less than so many seconds.
 pub const RUN_TIMES_SECONDS: [(f64, f64); 14] = [
     (0.1, 0.26),
     (0.2, 0.56),

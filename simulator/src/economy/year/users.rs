@@ -16,8 +16,9 @@ const OF_MANY_HOURS: [(usize, usize); 5] = [(14, 70), (16, 72), (18, 74), (20, 7
 const OF_HOURS: [(usize, usize); 5] = [(26, 61), (28, 63), (30, 66), (33, 68), (36, 71)];
 /// How far the places of the others by jobs and by node-seconds lie apart.
 const APART: f64 = 6.0;
-/// Places among users by jobs of those who use sixteen nodes and more.
-const WIDE: [usize; 10] = [40, 46, 52, 58, 64, 70, 76, 82, 88, 94];
+/// Places among users by jobs of those who use about 32 nodes. With a few others there are about ten
+/// who have a mean of sixteen nodes and more.
+const WIDE: [usize; 7] = [40, 49, 58, 67, 76, 85, 94];
 /// How often the sums of the table are put right.
 const ROUNDS: usize = 60;
 
@@ -82,7 +83,7 @@ fn wanted(random: &mut impl Rng) -> Vec<Wanted> {
             } else if is_long || random.random::<f64>() < 0.4 {
                 0.0
             } else {
-                random.random_range(0.0..2.6)
+                random.random_range(0.0..2.8)
             };
             let log_seconds = (node_seconds / jobs).ln() - log_nodes * std::f64::consts::LN_2 - if is_long { 0.2 } else { 1.0 };
             let log_nodes_apart = if is_long || WIDE.contains(&place) { 0.7 } else { 1.5 };
