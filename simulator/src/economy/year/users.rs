@@ -16,8 +16,8 @@ const OF_MANY_HOURS: [(usize, usize); 5] = [(14, 70), (16, 72), (18, 74), (20, 7
 const OF_HOURS: [(usize, usize); 5] = [(26, 61), (28, 63), (30, 66), (33, 68), (36, 71)];
 /// How far the places of the others by jobs and by node-seconds lie apart.
 const APART: f64 = 6.0;
-/// Places among users by jobs of those who use about 32 nodes. With a few others there are about ten
-/// who have a mean of sixteen nodes and more.
+/// Places among users by jobs of those who use about 32 nodes. With a few others there are about
+/// ten who have a mean of sixteen nodes and more.
 const WIDE: [usize; 7] = [40, 49, 58, 67, 76, 85, 94];
 /// How often the sums of the table are put right.
 const ROUNDS: usize = 60;
