@@ -1,7 +1,7 @@
 //! Time to plan for 10,000 pending and 5,000 running jobs on a cluster of 2,000 nodes with three
 //! partitions, to answer each of a thousand questions about 1,000 pending and 500 running ones, to
 //! probe a hundred slots of a window, and to rank 64 firm slots anew.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::expect_used)]
 
 use job_types::number::JobId;
 use job_types::size::Size;

@@ -49,10 +49,11 @@ const ADMINISTRATORS: [(&str, &str, bool); 17] = [
 ];
 
 /// Pages without commands.
-const WITHOUT_COMMANDS: [&str; 13] = [
+const WITHOUT_COMMANDS: [&str; 14] = [
     "docs/README.md",
     "docs/constants.md",
     "docs/design.md",
+    "docs/economy.md",
     "docs/forecasts.md",
     "docs/from-lua.md",
     "docs/how-it-works.md",

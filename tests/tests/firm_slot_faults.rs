@@ -23,8 +23,8 @@ const STRANGER: &str = "news";
 const NODES: &str = "24";
 /// The CPUs of each node of the cluster.
 const CPUS_OF_A_NODE: i64 = 4;
-/// By how many seconds the daemon and slurmdbd may differ about a reservation: each looks at its own
-/// clock, and one that slurmctld is too busy to delete is deleted later.
+/// By how many seconds the daemon and slurmdbd may differ about a reservation: each looks at its
+/// own clock, and one that slurmctld is too busy to delete is deleted later.
 const DIFFER_AT_MOST: i64 = 40;
 /// The longest that something of a slot may be left once its window has passed: its time limit, the
 /// two minutes beyond, and half a minute of Slurm's.

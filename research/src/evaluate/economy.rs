@@ -34,8 +34,8 @@ use super::run::{self as evaluation, CommonArguments, OfLogs};
 ///
 /// A job bids credits per node and minute. With --scheduler vickrey the jobs with the highest bids
 /// run, whoever else ran is suspended, and all who run pay the bid of the first that does not fit
-/// (Geweke 2000, 5.2.3.4). Each way of bidding is replayed under each scheduler. Jobs run as long as
-/// they did in the log, whatever had been requested, and all sizes count nodes.
+/// (Geweke 2000, 5.2.3.4). Each way of bidding is replayed under each scheduler. Jobs run as long
+/// as they did in the log, whatever had been requested, and all sizes count nodes.
 ///
 /// A delay is the time until the first start, while the job is suspended, and that it loses to
 /// others on its nodes. The centre of mass is the mean bid weighted by delay: the lower it is, the
@@ -48,8 +48,8 @@ use super::run::{self as evaluation, CommonArguments, OfLogs};
 ///
 /// --plot draws the mean delay of jobs by their bids: a line for each scheduler.
 ///
-/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log or a file of bids that can't be
-/// read or lacks what is asked for.
+/// Exit status: 0 if there is an answer; 2 for wrong usage, or a log or a file of bids that can't
+/// be read or lacks what is asked for.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, mut_arg("logs", |logs| logs.required(false)))]
 pub(super) struct Arguments {

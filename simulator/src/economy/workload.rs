@@ -51,8 +51,8 @@ pub enum NoBidders {
 }
 
 impl Bidders {
-    /// Reads the jobs `from` to `to` of a log, counted from 1 among those that can bid, of a machine
-    /// of so many processors. Sizes count nodes of `node_processors`.
+    /// Reads the jobs `from` to `to` of a log, counted from 1 among those that can bid, of a
+    /// machine of so many processors. Sizes count nodes of `node_processors`.
     ///
     /// # Errors
     ///

@@ -223,8 +223,8 @@ impl FirmSlot {
         (self.moved, self.why, self.ranked_at) = (self.moved.saturating_add(1), Some(why.to_owned()), None);
     }
 
-    /// Takes note that nothing is reserved for it any more. Where that was so only some time after it
-    /// was over, because slurmctld was away or jobs still ran there, nodes were kept until now.
+    /// Takes note that nothing is reserved for it any more. Where that was so only some time after
+    /// it was over, because slurmctld was away or jobs still ran there, nodes were kept until now.
     pub fn given_back(&mut self, now: UnixTime) {
         if self.is_left && self.over_at.is_some() {
             self.over_at = Some(now);

@@ -76,14 +76,19 @@ impl Run {
     }
 }
 
-/// The mean delays of tenths of the jobs, from the lowest bids to the highest, in minutes; equal
-/// bids are in the order of submission.
+/// The mean delays of tenths of the jobs, from the lowest bids to the highest, in minutes. Each job
+/// counts with the mean delay of all that bid the same, which have no order among them.
 fn by_bid(jobs: &[(Job, Replayed)]) -> Vec<f64> {
     let mut delays: Vec<(f64, f64)> = jobs.iter().map(|(job, replayed)| (replayed.bid, Delay::of(job, replayed).minutes())).collect();
     delays.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mean = |part: &[(f64, f64)]| part.iter().map(|(_, delay)| delay).sum::<f64>() / part.len() as f64;
+    for equal in delays.chunk_by_mut(|one, other| one.0 == other.0) {
+        let of_all = mean(equal);
+        equal.iter_mut().for_each(|(_, delay)| *delay = of_all);
+    }
     let border = |part: usize| delays.len() * part / PARTS;
     let parts = (0..PARTS).filter_map(|part| delays.get(border(part)..border(part + 1))).filter(|part| !part.is_empty());
-    parts.map(|part| part.iter().map(|(_, delay)| delay).sum::<f64>() / part.len() as f64).collect()
+    parts.map(mean).collect()
 }
 
 #[cfg(test)]
@@ -101,6 +106,8 @@ mod tests {
         let jobs: Vec<_> = (0..20).rev().map(delayed).collect();
         assert_eq!(by_bid(&jobs), [19.5, 17.5, 15.5, 13.5, 11.5, 9.5, 7.5, 5.5, 3.5, 1.5]);
         assert_eq!(by_bid(&jobs[..1]), [1.0]);
+        let alike: Vec<_> = jobs.iter().map(|(job, replayed)| (*job, Replayed { bid: 1.0, ..*replayed })).collect();
+        assert_eq!(by_bid(&alike), [10.5; 10]);
         assert!(by_bid(&[]).is_empty());
     }
 }
