@@ -229,8 +229,8 @@ fn whatever_happens_each_slot_ends_and_nothing_of_it_is_left() {
     for slot in &slots {
         let id = slot["id"].as_i64().unwrap();
         let (ours, theirs) = (charged.get(&id).copied().unwrap_or(0), recorded.get(&id).copied().unwrap_or(0));
-        // slurmdbd keeps what slurmctld forgot when it was killed before it had saved its state; the
-        // slot is then given another reservation, or lost.
+        // slurmdbd keeps what slurmctld forgot when it was killed before it had saved its state;
+        // the slot is then given another reservation, or lost.
         let may_be_forgotten = slot["moved"].as_i64() > Some(0);
         let differ_at_most = DIFFER_AT_MOST * slot["nodes"].as_i64().unwrap();
         assert!(ours - theirs <= differ_at_most, "{ours} and {theirs}: {slot}");
