@@ -10,7 +10,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use command_parts::duration::between;
 use command_parts::failure::Failure;
@@ -22,8 +22,9 @@ use serde::Serialize;
 use simulator::economy::Bidders;
 use simulator::economy::bids::Reading;
 use simulator::economy::year::fit::{Fitted, fit};
-use simulator::engine::preemptive::{Milliseconds, Overlap, PriceRule, Retention, Rules, SchedulerName};
+use simulator::engine::preemptive::{Job, Milliseconds, Overlap, PriceRule, Retention, Rules, SchedulerName};
 use simulator::remarks::Remarks;
+use simulator::workload::machine;
 use slurm_conf::duration::DAY_SECONDS;
 
 use self::bidding::Bidding;
@@ -162,14 +163,13 @@ Examples:
   queuecast evaluate economy LOG --bids bids.csv --scheduler vickrey --format json | jq '.runs[].centre_delay'
 
 Keys of --format json (one object for one LOG; for more {\"logs\": [...]}):
-  log, file, remarks  the log
-  jobs, ineligible    jobs that are replayed; jobs that never ran or want more than the machine has
-  users, nodes, node_seconds
-                      whose jobs they are, null where the log does not say it of each; the machine;
-                      what the jobs need
-  fit                 null, or of the made-up year a list: what, published and ours
-  runs                a list: module, scheduler, price_rule, overlap, seed; jobs, cycles, wall_s (of a
-                      clock, for the replay), suspensions; in minutes mean_delay_min, p95_delay_min,
+  log                 name and file; jobs that are replayed, and ineligible ones, which never ran or
+                      want more than the machine has; users, null where the log does not say whose
+                      each job is; nodes of the machine; node_seconds that the jobs need; fit, null,
+                      or of the made-up year a list: what, published and ours
+  remarks             what was left out of the log, or taken as not known
+  runs                a list: module, scheduler, price_rule, overlap, seed; jobs, ineligible, cycles,
+                      wall_s (of a clock, for the replay), suspensions; in minutes mean_delay_min, p95_delay_min,
                       max_delay_min, and the means dq_min until the first start, ds_min suspended and
                       dl_min lost to others on the same nodes; mean_dilation and
                       centre_dilation with run times in whole minutes, mean_exact_dilation and
@@ -183,10 +183,10 @@ Keys of --format json (one object for one LOG; for more {\"logs\": [...]}):
 /// What the year is called that is replayed without a log.
 const MADE_UP: &str = "the made-up year";
 
-/// What was found on one log.
+/// A log, as it is reported.
 #[derive(Debug, Serialize)]
-struct EconomyReport {
-    log: String,
+struct LogOfJobs {
+    name: String,
     file: String,
     jobs: usize,
     ineligible: usize,
@@ -194,6 +194,12 @@ struct EconomyReport {
     nodes: u32,
     node_seconds: f64,
     fit: Option<Vec<Fitted>>,
+}
+
+/// What was found on one log.
+#[derive(Debug, Serialize)]
+struct EconomyReport {
+    log: LogOfJobs,
     runs: Vec<Run>,
     /// Ways of bidding that are left out, because the log does not say whose each job is.
     #[serde(skip)]
@@ -203,7 +209,7 @@ struct EconomyReport {
 
 impl OfLogs for EconomyReport {
     fn logs(&self) -> Vec<(&str, &Remarks)> {
-        vec![(&self.file, &self.remarks)]
+        vec![(&self.log.file, &self.remarks)]
     }
 }
 
@@ -244,12 +250,7 @@ impl Arguments {
     fn read(&self, path: &Path, options: &LogFileOptions) -> anyhow::Result<Replayed> {
         let source = path.display().to_string();
         let (log, remarks) = read_log(path, options)?;
-        let stated = log.header.max_processors().and_then(|stated| u32::try_from(stated).ok()).filter(|stated| *stated > 0);
-        let processors = stated.ok_or_else(|| {
-            anyhow!(
-                "{source}: the log does not say how many processors its machine has (MaxProcs in its header); name it with --processors"
-            )
-        })?;
+        let processors = machine(&log.header, None).with_context(|| source.clone())?;
         let bidders = Bidders::of(&log, processors, self.node_processors.get(), self.part()).with_context(|| source.clone())?;
         Ok(Replayed { name: log_file::name(path), source, bidders, is_made_up: false, remarks })
     }
@@ -323,19 +324,17 @@ fn report(log: Replayed, runs: Vec<Run>, left_out: &[&Bidding]) -> EconomyReport
     let mut users: Vec<u32> = bidders.jobs.iter().map(|job| job.user).collect();
     users.sort_unstable();
     users.dedup();
-    EconomyReport {
-        log: log.name,
+    let described = LogOfJobs {
+        name: log.name,
         file: log.source,
         jobs: bidders.jobs.len(),
         ineligible: bidders.ineligible,
         users: bidders.has_users.then_some(users.len()),
         nodes: bidders.nodes,
-        node_seconds: bidders.jobs.iter().map(|job| job.node_milliseconds() as f64 / 1_000.0).sum(),
+        node_seconds: bidders.jobs.iter().map(Job::node_seconds).sum(),
         fit: log.is_made_up.then(|| fit(&bidders.jobs)),
-        runs,
-        left_out: left_out.iter().map(ToString::to_string).collect(),
-        remarks: log.remarks,
-    }
+    };
+    EconomyReport { log: described, runs, left_out: left_out.iter().map(ToString::to_string).collect(), remarks: log.remarks }
 }
 
 #[cfg(test)]
@@ -346,11 +345,12 @@ mod tests {
 
     /// Two jobs for each of 40 minutes, of one and of three of four nodes.
     fn bidders(has_users: bool) -> Bidders {
-        let job = |place: u64| simulator::economy::Job {
+        let job = |place: u64| Job {
             user: (place % 3) as u32,
-            submit_milliseconds: place / 2 * 60_000,
-            run_time_milliseconds: 60_000 * (1 + place % 5),
+            submit: Milliseconds(place / 2 * 60_000),
+            run_time: Milliseconds(60_000 * (1 + place % 5)),
             nodes: if place.is_multiple_of(2) { 1 } else { 3 },
+            is_io_bound: false,
         };
         Bidders { jobs: (0..80).map(job).collect(), numbers: (1..=80).collect(), nodes: 4, ineligible: 2, has_users }
     }
@@ -374,9 +374,10 @@ mod tests {
     #[test]
     fn json_has_the_keys_that_are_promised() {
         let json = serde_json::to_value(sample(true)).unwrap();
-        for key in ["log", "file", "jobs", "ineligible", "users", "nodes", "node_seconds", "runs", "remarks"] {
-            assert!(!json[key].is_null(), "{key} in {json}");
+        for key in ["name", "file", "jobs", "ineligible", "users", "nodes", "node_seconds"] {
+            assert!(!json["log"][key].is_null(), "{key} in {json}");
         }
+        assert!(json["log"].get("fit").is_some_and(serde_json::Value::is_null) && !json["remarks"].is_null(), "{json}");
         for key in [
             "module",
             "scheduler",
@@ -384,6 +385,7 @@ mod tests {
             "overlap",
             "seed",
             "jobs",
+            "ineligible",
             "cycles",
             "wall_s",
             "suspensions",
@@ -406,7 +408,7 @@ mod tests {
         }
         assert_eq!((&json["runs"][3]["scheduler"], &json["runs"][3]["overlap"]), (&"vickrey-backfill".into(), &"share".into()));
         assert!(json["runs"][1]["price_rule"].is_null(), "strict order knows no price");
-        assert!(serde_json::to_value(sample(false)).unwrap()["users"].is_null());
+        assert!(serde_json::to_value(sample(false)).unwrap()["log"]["users"].is_null());
     }
 
     #[test]

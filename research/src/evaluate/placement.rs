@@ -11,7 +11,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use command_parts::duration::between;
 use command_parts::failure::Failure;
@@ -22,6 +22,7 @@ use queue_plan::placement::{Moving, Probing};
 use serde::Serialize;
 use simulator::experiment::{PlacementMethod, PlacementOptions, PlacementPreference, PlacementRunTimes, Placements, SoundJobs, placements};
 use simulator::remarks::Remarks;
+use simulator::workload::machine;
 use slurm_conf::duration::DAY_SECONDS;
 
 use self::published::Published;
@@ -342,12 +343,7 @@ impl Arguments {
     fn read(&self, path: &Path, options: &LogFileOptions) -> anyhow::Result<Replayed> {
         let source = path.display().to_string();
         let (log, remarks) = read_log(path, options)?;
-        let stated = log.header.max_processors().and_then(|stated| u32::try_from(stated).ok()).filter(|stated| *stated > 0);
-        let processors = stated.ok_or_else(|| {
-            anyhow!(
-                "{source}: the log does not say how many processors its machine has (MaxProcs in its header); name it with --processors"
-            )
-        })?;
+        let processors = machine(&log.header, None).with_context(|| source.clone())?;
         let most_nodes = self.most_nodes.map(NonZeroU32::get);
         let sound = |most_nodes| {
             SoundJobs::of(&log, processors, self.jobs.get(), self.node_processors.get(), most_nodes).with_context(|| source.clone())

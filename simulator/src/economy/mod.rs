@@ -9,11 +9,12 @@
 //! - [`Bidders`] are the jobs of a log that can bid, and [`replay`] runs them.
 //! - [`published`] has its table of results.
 //!
-//! Times are milliseconds here, as in the logs of the thesis: a tenth of its jobs run for a quarter
-//! of a second.
+//! Jobs and their records are those of the engine ([`crate::engine::preemptive`]). Times are
+//! milliseconds, as in the logs of the thesis: a tenth of its jobs run for a quarter of a second.
 
 pub mod bids;
-mod job;
+#[cfg(test)]
+mod made_up;
 pub mod measures;
 pub mod published;
 mod replay;
@@ -21,7 +22,6 @@ mod undilate;
 mod workload;
 pub mod year;
 
-pub use job::{Job, MILLISECONDS_PER_MINUTE, Replayed};
 pub use replay::{Bidding, Replay, replay};
 pub use undilate::undilate;
 pub use workload::{Bidders, NoBidders};

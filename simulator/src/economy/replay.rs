@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::economy::bids::ramp::Ramp;
 use crate::engine::JobIndex;
-use crate::engine::preemptive::{self, Bid, Cycle, Desk, GivenBids, Milliseconds, Record, Rules, Standing, Submission, Users, simulate};
+use crate::engine::preemptive::{Bid, Cycle, Desk, GivenBids, Job, Milliseconds, Record, Rules, Standing, Submission, Users, simulate};
 
-use super::{Bidders, Job, Replayed};
+use super::Bidders;
 
 /// How often users look after their jobs.
 const HOUR: Milliseconds = Milliseconds(3_600_000);
@@ -15,7 +15,7 @@ const HOUR: Milliseconds = Milliseconds(3_600_000);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
     /// Each job with what became of it, in the order of the jobs.
-    pub jobs: Vec<(Job, Replayed)>,
+    pub jobs: Vec<(Job, Record)>,
     /// Cycles of the scheduler.
     pub cycles: u64,
     /// The part of the node-time from the first submission to the last end in which nodes ran
@@ -35,43 +35,21 @@ pub enum Bidding<'a> {
 /// Runs all jobs of a log, which all come to their end.
 #[must_use]
 pub fn replay(bidders: &Bidders, bidding: Bidding<'_>, rules: &Rules) -> Replay {
-    let jobs: Vec<preemptive::Job> = bidders.jobs.iter().map(of_engine).collect();
+    let jobs = &bidders.jobs;
     let mut watched = Watched::default();
     let mut observe = |cycle: &Cycle| watched.cycle(cycle);
     let records = match bidding {
         Bidding::Given(bids) => {
             let bids: Vec<Bid> = bids.iter().map(|bid| Bid::nearest(*bid)).collect();
-            simulate(&jobs, bidders.nodes, rules, &mut GivenBids(&bids), &mut observe)
+            simulate(jobs, bidders.nodes, rules, &mut GivenBids(&bids), &mut observe)
         }
-        Bidding::Rising(ramp) => simulate(&jobs, bidders.nodes, rules, &mut Impatient { ramp, next: BTreeSet::new() }, &mut observe),
+        Bidding::Rising(ramp) => simulate(jobs, bidders.nodes, rules, &mut Impatient { ramp, next: BTreeSet::new() }, &mut observe),
     };
     let first = jobs.iter().map(|job| job.submit).min().unwrap_or_default();
     let last = records.iter().filter_map(|record| record.end).max().unwrap_or_default();
     let node_time = (last - first).0 as f64 * f64::from(bidders.nodes);
     let utilisation = if node_time > 0.0 { watched.busy_node_milliseconds / node_time } else { 0.0 };
-    let jobs = bidders.jobs.iter().copied().zip(records.iter().map(replayed)).collect();
-    Replay { jobs, cycles: watched.cycles, utilisation }
-}
-
-fn of_engine(job: &Job) -> preemptive::Job {
-    preemptive::Job {
-        submit: Milliseconds(job.submit_milliseconds),
-        run_time: Milliseconds(job.run_time_milliseconds),
-        nodes: job.nodes,
-        user: job.user,
-        is_io_bound: false,
-    }
-}
-
-fn replayed(record: &Record) -> Replayed {
-    Replayed {
-        first_start_milliseconds: record.first_start.unwrap_or_default().0,
-        end_milliseconds: record.end.unwrap_or_default().0,
-        suspended_milliseconds: record.suspended.0,
-        suspensions: record.suspensions,
-        paid_credits: record.paid,
-        bid: record.bid.credits_per_node_minute(),
-    }
+    Replay { jobs: jobs.iter().copied().zip(records).collect(), cycles: watched.cycles, utilisation }
 }
 
 /// What is counted of the cycles.
@@ -102,7 +80,7 @@ struct Impatient {
 }
 
 impl Users for Impatient {
-    fn submission(&mut self, index: JobIndex, _: &preemptive::Job, desk: &mut Desk<'_>) -> Submission {
+    fn submission(&mut self, index: JobIndex, _: &Job, desk: &mut Desk<'_>) -> Submission {
         self.next.insert((desk.now() + HOUR, index, 0));
         Submission::Submits(Bid::nearest(self.ramp.bid(0)))
     }
@@ -136,9 +114,10 @@ mod tests {
     fn bidders(jobs: &[(u64, u64, u32)], nodes: u32) -> Bidders {
         let job = |&(submit, run, nodes): &(u64, u64, u32)| Job {
             user: 1,
-            submit_milliseconds: submit * 60_000,
-            run_time_milliseconds: run * 60_000,
+            submit: Milliseconds(submit * 60_000),
+            run_time: Milliseconds(run * 60_000),
             nodes,
+            is_io_bound: false,
         };
         Bidders { jobs: jobs.iter().map(job).collect(), numbers: (1..=jobs.len() as u64).collect(), nodes, ineligible: 0, has_users: true }
     }
@@ -147,7 +126,7 @@ mod tests {
     fn a_replay_counts_the_time_in_which_nodes_run_anything() {
         let replay = replay(&bidders(&[(0, 60, 1), (0, 30, 2)], 2), Bidding::Given(&[1.0, 2.0]), &Rules::default());
         // The second runs for 30 minutes on both nodes, then the first for 60 on one.
-        assert_eq!(replay.jobs.iter().map(|(_, job)| job.end_milliseconds / 60_000).collect::<Vec<_>>(), [90, 30]);
+        assert_eq!(replay.jobs.iter().map(|(_, job)| job.end.unwrap().0 / 60_000).collect::<Vec<_>>(), [90, 30]);
         assert!((replay.utilisation - 120.0 / 180.0).abs() < 1e-9, "{replay:?}");
     }
 
@@ -158,7 +137,7 @@ mod tests {
         let replay = replay(&bidders(&[(0, 600, 1), (10, 30, 1)], 1), Bidding::Rising(ramp), &rules);
         // An hour after its submission the second bids 1 and the first, which runs, still nothing.
         let [(_, first), (_, second)] = &replay.jobs[..] else { panic!("{replay:?}") };
-        assert_eq!(second.first_start_milliseconds, 70 * 60_000);
-        assert_eq!((first.suspensions, first.end_milliseconds), (1, 630 * 60_000));
+        assert_eq!(second.first_start, Some(Milliseconds(70 * 60_000)));
+        assert_eq!((first.suspensions, first.end), (1, Some(Milliseconds(630 * 60_000))));
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Job;
+use crate::engine::preemptive::{Job, Milliseconds};
 
 /// Divides the run time of each job of a time-shared machine by the machine's load at the job's
 /// start, which is its submission: the nodes that jobs occupy, itself among them, over the nodes
@@ -12,26 +12,26 @@ use super::Job;
 /// `jobs` are in the order of submission.
 pub fn undilate(jobs: &mut [Job], machine_nodes: u32) {
     // The logged end and the nodes of each job that is running.
-    let mut running: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+    let mut running: BinaryHeap<Reverse<(Milliseconds, u32)>> = BinaryHeap::new();
     let mut occupied: u64 = 0;
     let mut rest = jobs;
     // Jobs that start at one moment run beside each other.
-    while let Some(now) = rest.first().map(|job| job.submit_milliseconds) {
+    while let Some(now) = rest.first().map(|job| job.submit) {
         while let Some(Reverse((end, nodes))) = running.peek().copied()
             && end <= now
         {
             running.pop();
             occupied -= u64::from(nodes);
         }
-        let together = rest.iter().take_while(|job| job.submit_milliseconds == now).count();
+        let together = rest.iter().take_while(|job| job.submit == now).count();
         let (starting, later) = rest.split_at_mut(together);
         for job in starting.iter() {
-            running.push(Reverse((now.saturating_add(job.run_time_milliseconds), job.nodes)));
+            running.push(Reverse((now + job.run_time, job.nodes)));
             occupied += u64::from(job.nodes);
         }
         let load = (occupied as f64 / f64::from(machine_nodes.max(1))).max(1.0);
         for job in starting {
-            job.run_time_milliseconds = (job.run_time_milliseconds as f64 / load).round() as u64;
+            job.run_time = Milliseconds((job.run_time.0 as f64 / load).round() as u64);
         }
         rest = later;
     }
@@ -40,17 +40,15 @@ pub fn undilate(jobs: &mut [Job], machine_nodes: u32) {
 #[cfg(test)]
 mod tests {
     use super::undilate;
-    use crate::economy::Job;
-    use crate::economy::job::tests::job;
+    use crate::economy::made_up::{at, job};
 
     #[test]
     fn a_run_time_is_divided_by_the_load_at_its_start() {
-        let at = |seconds: u64, job: Job| Job { submit_milliseconds: seconds * 1000, ..job };
         // Four nodes: the first two jobs fill them, the third makes the load 1.5, and when the
         // fourth comes the first, which is logged with 100 s, has ended.
         let mut jobs = [at(0, job(1, 100, 2)), at(0, job(1, 300, 2)), at(50, job(2, 90, 2)), at(140, job(2, 60, 6))];
         undilate(&mut jobs, 4);
-        assert_eq!(jobs.map(|job| job.run_time_milliseconds), [100_000, 300_000, 60_000, 30_000]);
+        assert_eq!(jobs.map(|job| job.run_time.0), [100_000, 300_000, 60_000, 30_000]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::swf::Log;
 use crate::workload::{FOR_REPLAY, LoggedJob};
 
-use super::Job;
 use super::year::{Shape, published, year};
+use crate::engine::preemptive::{Job, Milliseconds};
 
 /// The user of a job of which the log does not say whose it is.
 const NOBODY: u32 = u32::MAX;
@@ -69,7 +69,7 @@ impl Bidders {
             return Err(NoBidders::None { jobs: log.records.len() });
         }
         let ineligible = log.records.len() - eligible.len();
-        eligible.sort_by_key(|(_, job)| job.submit_milliseconds);
+        eligible.sort_by_key(|(_, job)| job.submit);
         Self::part(eligible.into_iter(), nodes, ineligible, (from, to))
     }
 
@@ -98,12 +98,13 @@ fn job(record: &crate::swf::Record, node_processors: u32) -> Option<(u64, Job)> 
     if logged.first_lack(&FOR_REPLAY).is_some() {
         return None;
     }
-    let milliseconds = |seconds: i64| u64::try_from(seconds).ok()?.checked_mul(1_000);
+    let milliseconds = |seconds: i64| Some(Milliseconds(u64::try_from(seconds).ok()?.checked_mul(1_000)?));
     let job = Job {
         user: logged.user.map_or(NOBODY, |user| user.0),
-        submit_milliseconds: milliseconds(logged.submit?.0)?,
-        run_time_milliseconds: milliseconds(logged.run_time?.0)?,
+        submit: milliseconds(logged.submit?.0)?,
+        run_time: milliseconds(logged.run_time?.0)?,
         nodes: logged.allocated?.div_ceil(node_processors),
+        is_io_bound: false,
     };
     Some((record.job_number, job))
 }
@@ -126,7 +127,8 @@ mod tests {
     fn jobs_that_never_ran_or_are_larger_than_the_machine_are_left_out_and_counted() {
         let bidders = Bidders::of(&log(JOBS), 8, 1, (1, usize::MAX)).unwrap();
         assert_eq!((bidders.numbers, bidders.ineligible, bidders.has_users), (vec![4, 1], 2, false));
-        assert_eq!(bidders.jobs[1], Job { user: 3, submit_milliseconds: 50_000, run_time_milliseconds: 60_000, nodes: 4 });
+        let whole = Job { user: 3, submit: Milliseconds(50_000), run_time: Milliseconds(60_000), nodes: 4, is_io_bound: false };
+        assert_eq!(bidders.jobs[1], whole);
     }
 
     #[test]

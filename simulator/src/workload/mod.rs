@@ -10,5 +10,5 @@ mod read;
 mod rules;
 
 pub use logged::{FOR_FORECAST, FOR_REPLAY, IN_QUEUE, Lack, LoggedJob};
-pub use read::{Unusable, Workload, of_records, read};
+pub use read::{Unusable, Workload, machine, of_records, read};
 pub use rules::{BadRecords, Overruns, Rules, UnknownRequests};

@@ -48,6 +48,16 @@ pub fn read(reader: Reader<impl BufRead>, processors: Option<u32>, rules: &Rules
     of_records(header, reader, processors, rules)
 }
 
+/// The size of the machine of a log: `processors`, or as many as its header says.
+///
+/// # Errors
+///
+/// [`Unusable::NoProcessors`].
+pub fn machine(header: &Header, processors: Option<u32>) -> Result<u32, Unusable> {
+    let stated = || header.max_processors().and_then(|stated| u32::try_from(stated).ok());
+    processors.or_else(stated).filter(|&processors| processors > 0).ok_or(Unusable::NoProcessors)
+}
+
 /// Makes the engine's jobs of the records of a log, from wherever they come. The machine has
 /// `processors`, or as many as the header says.
 ///
@@ -60,8 +70,7 @@ pub fn of_records<E, F: From<E> + From<Unusable>>(
     processors: Option<u32>,
     rules: &Rules,
 ) -> Result<Workload, F> {
-    let stated = || header.max_processors().and_then(|stated| u32::try_from(stated).ok());
-    let processors = processors.or_else(stated).filter(|&processors| processors > 0).ok_or(Unusable::NoProcessors)?;
+    let processors = machine(&header, processors)?;
     let (mut jobs, mut left_out, mut larger_than_machine) = (Vec::new(), 0, 0);
     let (mut has_requests, mut without_request) = (false, Vec::new());
     for record in records {

@@ -90,7 +90,7 @@ pub(super) fn write(path: &Path, bidders: &Bidders, bids: &[f64]) -> anyhow::Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simulator::economy::Job;
+    use simulator::engine::preemptive::{Job, Milliseconds};
 
     #[test]
     fn a_name_is_a_module_before_it_is_a_file() {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn bids_that_were_written_are_read_again() {
-        let job = Job { user: 1, submit_milliseconds: 0, run_time_milliseconds: 90_000, nodes: 3 };
+        let job = Job { user: 1, submit: Milliseconds::ZERO, run_time: Milliseconds(90_000), nodes: 3, is_io_bound: false };
         let bidders = Bidders { jobs: vec![job; 3], numbers: vec![7, 9, 12], nodes: 4, ineligible: 0, has_users: true };
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("bids.csv");

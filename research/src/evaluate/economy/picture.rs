@@ -29,7 +29,7 @@ fn charts(report: &EconomyReport) -> Vec<LineChart> {
             Series { name: run.scheduler.clone(), points, is_ours: run.scheduler == "vickrey-backfill" }
         });
         LineChart {
-            title: format!("{}, {module}: who waits", report.log),
+            title: format!("{}, {module}: who waits", report.log.name),
             varied: "jobs by their bids, from the lowest to the highest (%)",
             what: "mean delay (min)",
             top: None,

@@ -6,8 +6,8 @@ use serde::Serialize;
 use simulator::economy::bids::ramp::Ramp;
 use simulator::economy::measures::{Delay, Summary};
 use simulator::economy::published::{self, Centres};
-use simulator::economy::{Bidders, Job, Replayed, replay};
-use simulator::engine::preemptive::Rules;
+use simulator::economy::{Bidders, replay};
+use simulator::engine::preemptive::{Job, Record, Rules};
 
 use super::Bidding;
 
@@ -23,6 +23,7 @@ pub(super) struct Run {
     pub(super) price_rule: Option<String>,
     pub(super) overlap: Option<String>,
     pub(super) seed: u64,
+    pub(super) ineligible: usize,
     pub(super) cycles: u64,
     pub(super) wall_s: f64,
     pub(super) utilisation: f64,
@@ -52,6 +53,7 @@ impl Run {
             price_rule: is_auction.then(|| rules.price.to_string()),
             overlap: is_auction.then(|| rules.overlap.to_string()),
             seed,
+            ineligible: bidders.ineligible,
             cycles: replay.cycles,
             wall_s,
             utilisation: replay.utilisation,
@@ -78,8 +80,9 @@ impl Run {
 
 /// The mean delays of tenths of the jobs, from the lowest bids to the highest, in minutes. Each job
 /// counts with the mean delay of all that bid the same, which have no order among them.
-fn by_bid(jobs: &[(Job, Replayed)]) -> Vec<f64> {
-    let mut delays: Vec<(f64, f64)> = jobs.iter().map(|(job, replayed)| (replayed.bid, Delay::of(job, replayed).minutes())).collect();
+fn by_bid(jobs: &[(Job, Record)]) -> Vec<f64> {
+    let mut delays: Vec<(f64, f64)> =
+        jobs.iter().map(|(job, record)| (record.bid.credits_per_node_minute(), Delay::of(job, record).minutes())).collect();
     delays.sort_by(|one, other| one.0.total_cmp(&other.0));
     let mean = |part: &[(f64, f64)]| part.iter().map(|(_, delay)| delay).sum::<f64>() / part.len() as f64;
     for equal in delays.chunk_by_mut(|one, other| one.0 == other.0) {
@@ -94,19 +97,20 @@ fn by_bid(jobs: &[(Job, Replayed)]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simulator::engine::preemptive::{Bid, Milliseconds};
 
     #[test]
     fn delays_are_told_from_the_lowest_bids_to_the_highest() {
-        let job = Job { user: 1, submit_milliseconds: 0, run_time_milliseconds: 60_000, nodes: 1 };
+        let minutes = |minutes: u64| Milliseconds(minutes * Milliseconds::MINUTE.0);
+        let job = Job { user: 1, submit: Milliseconds::ZERO, run_time: minutes(1), nodes: 1, is_io_bound: false };
         let delayed = |bid: u64| {
-            let first_start_milliseconds = (20 - bid) * 60_000;
-            let end_milliseconds = first_start_milliseconds + 60_000;
-            (job, Replayed { bid: bid as f64, first_start_milliseconds, end_milliseconds, ..Replayed::default() })
+            let (submitted, first_start, end) = (Some(job.submit), Some(minutes(20 - bid)), Some(minutes(21 - bid)));
+            (job, Record { bid: Bid::nearest(bid as f64), submitted, first_start, end, ..Record::default() })
         };
         let jobs: Vec<_> = (0..20).rev().map(delayed).collect();
         assert_eq!(by_bid(&jobs), [19.5, 17.5, 15.5, 13.5, 11.5, 9.5, 7.5, 5.5, 3.5, 1.5]);
         assert_eq!(by_bid(&jobs[..1]), [1.0]);
-        let alike: Vec<_> = jobs.iter().map(|(job, replayed)| (*job, Replayed { bid: 1.0, ..*replayed })).collect();
+        let alike: Vec<_> = jobs.iter().map(|(job, record)| (*job, Record { bid: Bid::ZERO, ..*record })).collect();
         assert_eq!(by_bid(&alike), [10.5; 10]);
         assert!(by_bid(&[]).is_empty());
     }

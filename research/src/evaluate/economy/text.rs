@@ -18,10 +18,10 @@ pub(super) fn report(reports: &[EconomyReport]) -> String {
 }
 
 fn of_log(lines: &mut Lines, report: &EconomyReport) {
-    let [jobs, nodes, ineligible] = [report.jobs as u64, report.nodes.into(), report.ineligible as u64].map(count);
-    let users = report.users.map(|users| format!(" of {} users", count(users as u64))).unwrap_or_default();
-    lines.line("log", format!("{}: {jobs} jobs{users}, on {nodes} nodes or processors", report.log));
-    if report.ineligible > 0 {
+    let [jobs, nodes, ineligible] = [report.log.jobs as u64, report.log.nodes.into(), report.log.ineligible as u64].map(count);
+    let users = report.log.users.map(|users| format!(" of {} users", count(users as u64))).unwrap_or_default();
+    lines.line("log", format!("{}: {jobs} jobs{users}, on {nodes} nodes or processors", report.log.name));
+    if report.log.ineligible > 0 {
         lines.line("ineligible", format!("{ineligible} jobs, which never ran or want more than the machine has"));
     }
     if !report.left_out.is_empty() {
@@ -33,7 +33,7 @@ fn of_log(lines: &mut Lines, report: &EconomyReport) {
         lines.heading(&format!("Jobs that bid: {module}"));
         lines.table(&table(report.runs.iter().filter(|run| run.module == module)));
     }
-    if let Some(fit) = &report.fit {
+    if let Some(fit) = &report.log.fit {
         lines.heading("How near the made-up year comes to what is told of the published one");
         lines.table(&fit_table(fit));
         lines.plain("in brackets as published: Geweke 2000, table 7.2-I");

@@ -3,9 +3,9 @@
 use rand::Rng;
 
 use super::{HIGH_BID, Reading, TOTAL_CREDITS};
-use crate::economy::Job;
+use crate::engine::preemptive::{Job, Milliseconds};
 
-const MINUTE: u64 = crate::economy::MILLISECONDS_PER_MINUTE;
+const MINUTE: u64 = Milliseconds::MINUTE.0;
 const HOUR: u64 = 60 * MINUTE;
 
 /// Jobs below five minutes are short to the Binary-Categorized-Bid user.
@@ -24,21 +24,21 @@ pub(super) fn constant_total(job: &Job, reading: Reading) -> f64 {
 /// Uniform in the interval of the job's category; a border belongs to the longer one.
 pub(super) fn categorized(job: &Job, random: &mut impl Rng) -> f64 {
     let [.., longest] = CATEGORIES;
-    let category = CATEGORIES.into_iter().find(|(before, ..)| job.run_time_milliseconds < *before);
+    let category = CATEGORIES.into_iter().find(|(before, ..)| job.run_time.0 < *before);
     let (_, lowest, below) = category.unwrap_or(longest);
     random.random_range(lowest..below)
 }
 
 /// 1000 for short jobs, else 0.
 pub(super) fn binary_categorized(job: &Job) -> f64 {
-    if job.run_time_milliseconds < SHORT_MILLISECONDS { HIGH_BID } else { 0.0 }
+    if job.run_time.0 < SHORT_MILLISECONDS { HIGH_BID } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::economy::bids::{UserModule, stream};
-    use crate::economy::job::tests::job;
+    use crate::economy::made_up::job;
 
     #[test]
     fn a_constant_total_is_the_same_for_all_whole_minutes() {

@@ -5,10 +5,8 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 
+use crate::engine::preemptive::Bid;
 use crate::lines::{Line, Lines};
-
-/// The highest bid that a file may have, in credits per node and minute.
-pub const HIGHEST_BID: f64 = 1e12;
 
 const HEADING: &str = "job,bid";
 
@@ -130,7 +128,7 @@ fn parse(text: &str, line: u64) -> Result<(u64, f64), BidsError> {
     let job = job.trim().parse().map_err(|_| form())?;
     let wrong = || BidsError::Bid { line, text: cut(bid.trim()) };
     let number: f64 = bid.trim().parse().map_err(|_| wrong())?;
-    if (0.0..=HIGHEST_BID).contains(&number) { Ok((job, number)) } else { Err(wrong()) }
+    Bid::new(number).map(|bid| (job, bid.credits_per_node_minute())).map_err(|_| wrong())
 }
 
 #[cfg(test)]
@@ -143,7 +141,7 @@ mod tests {
 
     #[test]
     fn bids_that_were_written_are_read_again_exactly() {
-        let bids = [0.0, 0.1 + 0.2, HIGHEST_BID, 1.0 / 3.0];
+        let bids = [0.0, 0.1 + 0.2, Bid::HIGHEST.credits_per_node_minute(), 1.0 / 3.0];
         let mut file = Vec::new();
         write(&mut file, [3, 1, 9, 7].into_iter().zip(bids)).unwrap();
         assert_eq!(read(&file[..], &[3, 1, 9, 7]).unwrap(), bids);

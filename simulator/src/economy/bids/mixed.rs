@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::Rng;
 
 use super::{Reading, TOTAL_CREDITS, UserModule, bids as of_module};
-use crate::economy::Job;
+use crate::engine::preemptive::Job;
 
 /// The modules that are mixed.
 const MIXED: [UserModule; 7] = [
@@ -65,7 +65,7 @@ pub(super) fn bids(reading: Reading, jobs: &[Job], seed: u64, random: &mut impl 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::economy::job::tests::job;
+    use crate::economy::made_up::job;
 
     fn mixed(jobs: &[Job]) -> Vec<f64> {
         of_module(UserModule::Mixed, Reading::AsTabled, jobs, 1)

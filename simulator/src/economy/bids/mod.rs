@@ -14,7 +14,7 @@ pub mod ramp;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::Job;
+use crate::engine::preemptive::Job;
 
 /// The product of nodes, run time and bid of all jobs of constant total, in credits (7.2.1.4).
 const TOTAL_CREDITS: f64 = 1000.0;
@@ -84,7 +84,7 @@ impl Reading {
     fn run_time(self, job: &Job) -> f64 {
         match self {
             Self::AsTabled => job.whole_minutes() as f64,
-            Self::AsWritten => job.run_time_milliseconds.max(1) as f64 / 1000.0,
+            Self::AsWritten => job.run_time.0.max(1) as f64 / 1000.0,
         }
     }
 
@@ -124,7 +124,7 @@ fn stream(module: UserModule, seed: u64) -> ChaCha8Rng {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::economy::job::tests::job;
+    use crate::economy::made_up::job;
 
     #[test]
     fn names_are_those_of_the_command_line() {

@@ -1,8 +1,8 @@
 //! Bidding anew while a job waits: what the thesis advises its users to do (9.1).
 
-use super::super::MILLISECONDS_PER_MINUTE;
+use crate::engine::preemptive::Milliseconds;
 
-const MILLISECONDS_PER_HOUR: u64 = 60 * MILLISECONDS_PER_MINUTE;
+const MILLISECONDS_PER_HOUR: u64 = 60 * Milliseconds::MINUTE.0;
 
 /// How a waiting job's bid rises.
 #[derive(Debug, Clone, Copy, PartialEq)]

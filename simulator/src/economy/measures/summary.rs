@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::delay::minutes;
 use super::{Centre, Delay};
-use crate::economy::{Job, Replayed};
+use crate::engine::preemptive::{Job, Milliseconds, Record};
 use crate::metrics::Distribution;
 
 /// What a run comes to over all jobs that ended.
@@ -49,13 +48,13 @@ pub struct Summary {
 impl Summary {
     /// What a run comes to: jobs that ended, each with what became of it.
     #[must_use]
-    pub fn of(jobs: &[(Job, Replayed)]) -> Self {
-        let delays: Vec<Delay> = jobs.iter().map(|(job, replayed)| Delay::of(job, replayed)).collect();
+    pub fn of(jobs: &[(Job, Record)]) -> Self {
+        let delays: Vec<Delay> = jobs.iter().map(|(job, record)| Delay::of(job, record)).collect();
         let each = || jobs.iter().zip(&delays);
         let mean = |sum: f64| if jobs.is_empty() { 0.0 } else { sum / jobs.len() as f64 };
-        let mean_minutes = |part: fn(&Delay) -> u64| mean(delays.iter().map(|delay| minutes(part(delay))).sum());
+        let mean_minutes = |part: fn(&Delay) -> Milliseconds| mean(delays.iter().map(|delay| part(delay).minutes()).sum());
         let centre = |value: fn(&Delay, &Job) -> f64| -> Centre {
-            each().map(|((job, replayed), delay)| Centre::of(value(delay, job), replayed.bid)).sum()
+            each().map(|((job, record), delay)| Centre::of(value(delay, job), record.bid.credits_per_node_minute())).sum()
         };
         let delay = Distribution::of(delays.iter().map(Delay::minutes));
         let centre_delay = centre(|delay, _| delay.minutes());
@@ -65,14 +64,16 @@ impl Summary {
             mean_delay_min: delay.mean,
             p95_delay_min: delay.p95,
             max_delay_min: delay.maximum,
-            dq_min: mean_minutes(|delay| delay.queued_milliseconds),
-            ds_min: mean_minutes(|delay| delay.suspended_milliseconds),
-            dl_min: mean_minutes(|delay| delay.load_milliseconds),
+            dq_min: mean_minutes(|delay| delay.queued),
+            ds_min: mean_minutes(|delay| delay.suspended),
+            dl_min: mean_minutes(|delay| delay.shared),
             mean_dilation: mean(each().map(|((job, _), delay)| delay.dilation(job)).sum()),
             mean_exact_dilation: mean(each().map(|((job, _), delay)| delay.exact_dilation(job)).sum()),
-            suspensions: jobs.iter().map(|(_, replayed)| u64::from(replayed.suspensions)).sum(),
-            revenue: jobs.iter().map(|(_, replayed)| replayed.paid_credits).sum(),
-            weighted_delay: each().map(|((job, replayed), delay)| replayed.bid * f64::from(job.nodes) * delay.minutes()).sum(),
+            suspensions: jobs.iter().map(|(_, record)| u64::from(record.suspensions)).sum(),
+            revenue: jobs.iter().map(|(_, record)| record.paid).sum(),
+            weighted_delay: each()
+                .map(|((job, record), delay)| record.bid.credits_per_node_minute() * f64::from(job.nodes) * delay.minutes())
+                .sum(),
             centre_delay: centre_delay.as_tabled(),
             centre_dilation: centre_dilation.as_tabled(),
             centre_exact_dilation: centre(Delay::exact_dilation).as_tabled(),
@@ -85,14 +86,13 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::economy::job::tests::job;
-    use crate::economy::measures::delay::tests::waited;
+    use crate::economy::made_up::{job, waited};
 
     #[test]
     fn a_run_of_two_jobs_comes_to_what_is_reckoned_by_hand() {
         let (short, long) = (job(1, 60, 1), job(1, 600, 4));
-        let replayed = Replayed { suspensions: 3, paid_credits: 7.0, ..waited(&long, 30, 2.0) };
-        let summary = Summary::of(&[(short, waited(&short, 10, 5.0)), (long, replayed)]);
+        let record = Record { suspensions: 3, paid: 7.0, ..waited(&long, 30, 2.0) };
+        let summary = Summary::of(&[(short, waited(&short, 10, 5.0)), (long, record)]);
         assert_eq!((summary.jobs, summary.mean_delay_min, summary.max_delay_min), (2, 20.0, 30.0));
         assert_eq!((summary.dq_min, summary.ds_min, summary.dl_min), (20.0, 0.0, 0.0));
         assert_eq!(summary.weighted_delay, 5.0 * 10.0 + 2.0 * 4.0 * 30.0);

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::delay::minutes;
 use super::{Delay, Figures};
-use crate::economy::{Job, MILLISECONDS_PER_MINUTE, Replayed};
+use crate::engine::preemptive::{Job, Milliseconds, Record};
 
-const MILLISECONDS_PER_HOUR: u64 = 60 * MILLISECONDS_PER_MINUTE;
+const MILLISECONDS_PER_HOUR: u64 = 60 * Milliseconds::MINUTE.0;
 
 /// One job.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -53,26 +52,26 @@ pub struct JobRow {
 impl JobRow {
     /// The row of a job with this number in the log.
     #[must_use]
-    pub fn of(number: u64, job: &Job, replayed: &Replayed) -> Self {
-        let delay = Delay::of(job, replayed);
+    pub fn of(number: u64, job: &Job, record: &Record) -> Self {
+        let delay = Delay::of(job, record);
         Self {
             job: number,
             user: job.user,
-            submit_minutes: minutes(job.submit_milliseconds),
+            submit_minutes: job.submit.minutes(),
             nodes: job.nodes,
-            run_time_minutes: minutes(job.run_time_milliseconds),
-            bid: replayed.bid,
-            first_start_minutes: minutes(replayed.first_start_milliseconds),
-            end_minutes: minutes(replayed.end_milliseconds),
-            queued_minutes: minutes(delay.queued_milliseconds),
-            suspended_minutes: minutes(delay.suspended_milliseconds),
-            load_delay_minutes: minutes(delay.load_milliseconds),
+            run_time_minutes: job.run_time.minutes(),
+            bid: record.bid.credits_per_node_minute(),
+            first_start_minutes: record.first_start.unwrap_or_default().minutes(),
+            end_minutes: record.end.unwrap_or_default().minutes(),
+            queued_minutes: delay.queued.minutes(),
+            suspended_minutes: delay.suspended.minutes(),
+            load_delay_minutes: delay.shared.minutes(),
             delay_minutes: delay.minutes(),
             dilation: delay.dilation(job),
             exact_dilation: delay.exact_dilation(job),
-            suspensions: replayed.suspensions,
-            paid_credits: replayed.paid_credits,
-            weighted_delay_credits: replayed.bid * f64::from(job.nodes) * delay.minutes(),
+            suspensions: record.suspensions,
+            paid_credits: record.paid,
+            weighted_delay_credits: record.bid.credits_per_node_minute() * f64::from(job.nodes) * delay.minutes(),
         }
     }
 }
@@ -108,10 +107,10 @@ pub struct UserRow {
 
 /// The table of users, in the order of their numbers.
 #[must_use]
-pub fn users(jobs: &[(Job, Replayed)]) -> Vec<UserRow> {
+pub fn users(jobs: &[(Job, Record)]) -> Vec<UserRow> {
     let mut users: BTreeMap<u32, UserRow> = BTreeMap::new();
-    for (job, replayed) in jobs {
-        let one = JobRow::of(0, job, replayed);
+    for (job, record) in jobs {
+        let one = JobRow::of(0, job, record);
         let user = users.entry(job.user).or_insert_with(|| UserRow { user: job.user, ..UserRow::default() });
         user.jobs += 1;
         user.node_minutes += f64::from(one.nodes) * one.run_time_minutes;
@@ -189,33 +188,33 @@ impl HourRow {
 /// The table of hours, from the beginning of the log until the last job has ended: what is in the
 /// system at the beginning of each. Of it are the graphs over time made (7.2.2.2).
 #[must_use]
-pub fn hours(jobs: &[(Job, Replayed)]) -> Vec<HourRow> {
+pub fn hours(jobs: &[(Job, Record)]) -> Vec<HourRow> {
     // A job is in the system at the first whole hour from its submission on, and until its end.
-    let first = |job: &Job| job.submit_milliseconds.div_ceil(MILLISECONDS_PER_HOUR);
-    let after_last = |replayed: &Replayed| replayed.end_milliseconds.div_ceil(MILLISECONDS_PER_HOUR);
-    let mut by_first: Vec<&(Job, Replayed)> = jobs.iter().collect();
+    let first = |job: &Job| job.submit.0.div_ceil(MILLISECONDS_PER_HOUR);
+    let after_last = |record: &Record| record.end.unwrap_or_default().0.div_ceil(MILLISECONDS_PER_HOUR);
+    let mut by_first: Vec<&(Job, Record)> = jobs.iter().collect();
     by_first.sort_by_key(|(job, _)| first(job));
     let mut coming = by_first.into_iter().peekable();
-    let mut present: Vec<&(Job, Replayed)> = Vec::new();
-    let hours = jobs.iter().map(|(_, replayed)| after_last(replayed)).max().unwrap_or(0);
+    let mut present: Vec<&(Job, Record)> = Vec::new();
+    let hours = jobs.iter().map(|(_, record)| after_last(record)).max().unwrap_or(0);
     let mut values: Vec<f64> = Vec::new();
     let mut row = |hour: u64| {
-        present.retain(|(_, replayed)| hour < after_last(replayed));
+        present.retain(|(_, record)| hour < after_last(record));
         while let Some(job) = coming.next_if(|(job, _)| first(job) <= hour) {
             if hour < after_last(&job.1) {
                 present.push(job);
             }
         }
-        let mut figures = |value: fn(&Job, &Replayed) -> f64| {
+        let mut figures = |value: fn(&Job, &Record) -> f64| {
             values.clear();
-            values.extend(present.iter().map(|(job, replayed)| value(job, replayed)));
+            values.extend(present.iter().map(|(job, record)| value(job, record)));
             Figures::of(&mut values)
         };
         HourRow {
             hour,
-            bid: figures(|_, replayed| replayed.bid),
-            delay_minutes: figures(|job, replayed| Delay::of(job, replayed).minutes()),
-            dilation: figures(|job, replayed| Delay::of(job, replayed).dilation(job)),
+            bid: figures(|_, record| record.bid.credits_per_node_minute()),
+            delay_minutes: figures(|job, record| Delay::of(job, record).minutes()),
+            dilation: figures(|job, record| Delay::of(job, record).dilation(job)),
             jobs: present.len(),
         }
     };
@@ -225,8 +224,7 @@ pub fn hours(jobs: &[(Job, Replayed)]) -> Vec<HourRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::economy::job::tests::job;
-    use crate::economy::measures::delay::tests::waited;
+    use crate::economy::made_up::{at, job, waited};
 
     #[test]
     fn a_user_has_the_means_and_sums_of_all_jobs() {
@@ -243,8 +241,8 @@ mod tests {
     #[test]
     fn an_hour_has_the_jobs_that_have_come_and_not_ended() {
         let long = job(1, 7200, 1);
-        let short = Job { submit_milliseconds: 30 * MILLISECONDS_PER_MINUTE, ..job(1, 60, 1) };
-        let late = Job { submit_milliseconds: MILLISECONDS_PER_HOUR, ..job(1, 60, 1) };
+        let short = at(1_800, job(1, 60, 1));
+        let late = at(3_600, job(1, 60, 1));
         let jobs = [(long, waited(&long, 10, 1.0)), (short, waited(&short, 0, 9.0)), (late, waited(&late, 60, 3.0))];
         let rows = hours(&jobs);
         // The short one comes and goes between two hours; at the third the late one runs, and the

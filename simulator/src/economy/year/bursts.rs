@@ -6,7 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::jobs::Work;
 use super::published::{DAYS, NODES};
 use super::{Habit, Shape};
-use crate::economy::Job;
+use crate::engine::preemptive::{Job, Milliseconds};
 
 const MILLISECONDS_PER_DAY: f64 = 86_400_000.0;
 const YEAR_MILLISECONDS: f64 = DAYS as f64 * MILLISECONDS_PER_DAY;
@@ -136,14 +136,15 @@ pub(super) fn submitted(shape: &Shape, jobs: &[Work], owners: &[u32], random: &m
             let mut at = days.draw(random);
             let is_at_once = random.random::<f64>() < habit.at_once;
             for Ordered { user, job: Work { run_time_milliseconds, nodes }, .. } in burst {
-                let submit_milliseconds = (at % YEAR_MILLISECONDS) as u64;
-                submitted.push(Job { user: *user, submit_milliseconds, run_time_milliseconds: *run_time_milliseconds, nodes: *nodes });
+                let submit = Milliseconds((at % YEAR_MILLISECONDS) as u64);
+                let run_time = Milliseconds(*run_time_milliseconds);
+                submitted.push(Job { user: *user, submit, run_time, nodes: *nodes, is_io_bound: false });
                 let part_of_machine = f64::from(*nodes) / f64::from(NODES);
                 at += *run_time_milliseconds as f64 * if is_at_once { part_of_machine / habit.pressure } else { 1.0 };
             }
         }
     }
-    submitted.sort_by_key(|job| job.submit_milliseconds);
+    submitted.sort_by_key(|job| job.submit);
     submitted
 }
 
@@ -163,7 +164,7 @@ mod tests {
     fn gaps(at_once: f64, job: Work) -> Vec<u64> {
         let jobs = submitted(&shape(at_once), &[job; 4], &[7; 4], &mut ChaCha8Rng::seed_from_u64(1));
         assert!(jobs.iter().all(|job| job.user == 7));
-        jobs.windows(2).map(|pair| pair[1].submit_milliseconds - pair[0].submit_milliseconds).collect()
+        jobs.windows(2).map(|pair| (pair[1].submit - pair[0].submit).0).collect()
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::published::{
     JOB_NODE_SECONDS, JOBS, LONGEST_SECONDS, MEAN_NODES, NODE_SECONDS, POWERS_OF_TWO, RUN_TIMES_SECONDS, SHORTER_THAN, TOP_USERS_BY_JOBS,
     TOP_USERS_BY_NODE_SECONDS, USER_JOBS, USER_NODE_SECONDS, USERS, WIDEST,
 };
-use crate::economy::Job;
+use crate::engine::preemptive::Job;
 
 /// One figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,11 +39,7 @@ struct User {
 }
 
 fn seconds(job: &Job) -> f64 {
-    job.run_time_milliseconds as f64 / 1000.0
-}
-
-fn node_seconds(job: &Job) -> f64 {
-    job.node_milliseconds() as f64 / 1000.0
+    job.run_time.0 as f64 / 1000.0
 }
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -57,7 +53,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 pub fn fit(jobs: &[Job]) -> Vec<Fitted> {
     let mut fit = Vec::new();
     let mut push = |what: String, published: f64, ours: f64| fit.push(Fitted { what, published, ours });
-    let total: f64 = jobs.iter().map(node_seconds).sum();
+    let total: f64 = jobs.iter().map(Job::node_seconds).sum();
     push("jobs".to_owned(), JOBS as f64, jobs.len() as f64);
     push("node-seconds of all jobs".to_owned(), NODE_SECONDS, total);
     let nodes: f64 = jobs.iter().map(|job| f64::from(job.nodes)).sum();
@@ -69,7 +65,7 @@ pub fn fit(jobs: &[Job]) -> Vec<Fitted> {
     push("jobs of more than 65 nodes".to_owned(), WIDEST as f64, jobs.iter().filter(|job| job.nodes > 65).count() as f64);
     let by_percentile = [
         ("run time in s", sorted(jobs.iter().map(seconds)), RUN_TIMES_SECONDS),
-        ("node-seconds of a job", sorted(jobs.iter().map(node_seconds)), JOB_NODE_SECONDS),
+        ("node-seconds of a job", sorted(jobs.iter().map(Job::node_seconds)), JOB_NODE_SECONDS),
     ];
     for (what, values, published) in &by_percentile {
         for (rank, published) in published {
@@ -82,7 +78,7 @@ pub fn fit(jobs: &[Job]) -> Vec<Fitted> {
     for (below, count, published) in SHORTER_THAN {
         let shorter = || jobs.iter().filter(|job| seconds(job) < below);
         push(format!("jobs below {below} s"), count as f64, shorter().count() as f64);
-        let part = 100.0 * shorter().map(node_seconds).sum::<f64>() / total;
+        let part = 100.0 * shorter().map(Job::node_seconds).sum::<f64>() / total;
         push(format!("node-seconds of jobs below {below} s, in % of all"), 100.0 * published / NODE_SECONDS, part);
     }
     fit.extend(of_users(jobs));
@@ -94,7 +90,7 @@ fn of_users(jobs: &[Job]) -> Vec<Fitted> {
     for job in jobs {
         let user = users.entry(job.user).or_default();
         user.jobs += 1.0;
-        user.node_seconds += node_seconds(job);
+        user.node_seconds += job.node_seconds();
         user.seconds += seconds(job);
         user.nodes += f64::from(job.nodes);
     }

@@ -1,7 +1,7 @@
 //! The year as a workload log.
 
 use super::published::NODES;
-use crate::economy::Job;
+use crate::engine::preemptive::Job;
 use crate::swf::{Header, Log, Record, Status};
 
 /// The 13th of December 1998, the first day of the thesis's logs, at midnight.
@@ -31,8 +31,8 @@ pub fn log(jobs: &[Job], seed: u64) -> Log {
 fn record(number: u64, job: &Job) -> Record {
     Record {
         job_number: number,
-        submit_time_seconds: Some(job.submit_milliseconds / 1000),
-        run_time_seconds: Some(job.run_time_milliseconds.div_ceil(1000).max(1)),
+        submit_time_seconds: Some(job.submit.0 / 1000),
+        run_time_seconds: Some(job.run_time.0.div_ceil(1000).max(1)),
         allocated_processors: Some(u64::from(job.nodes)),
         requested_processors: Some(u64::from(job.nodes)),
         status: Some(Status::Completed),
@@ -44,11 +44,12 @@ fn record(number: u64, job: &Job) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::economy::job::tests::job;
+    use crate::economy::made_up::job;
+    use crate::engine::preemptive::Milliseconds;
 
     #[test]
     fn run_times_are_rounded_up_to_whole_seconds_and_are_at_least_one() {
-        let jobs = [0, 1, 1000, 1001].map(|run_time_milliseconds| Job { run_time_milliseconds, ..job(5, 0, 3) });
+        let jobs = [0, 1, 1000, 1001].map(|milliseconds| Job { run_time: Milliseconds(milliseconds), ..job(5, 0, 3) });
         let log = log(&jobs, 1);
         let run_times: Vec<u64> = log.records.iter().filter_map(|record| record.run_time_seconds).collect();
         assert_eq!(run_times, [1, 1, 1, 2]);

@@ -20,7 +20,7 @@ mod users;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::Job;
+use crate::engine::preemptive::Job;
 
 /// When jobs of one kind are submitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn the_year_has_the_jobs_that_the_thesis_tells_of() {
         let jobs = year(&Shape::default(), 1);
-        assert!(jobs.is_sorted_by_key(|job| job.submit_milliseconds));
-        let last = jobs.last().map(|job| job.submit_milliseconds);
+        assert!(jobs.is_sorted_by_key(|job| job.submit));
+        let last = jobs.last().map(|job| job.submit.0);
         assert!(last.is_some_and(|last| last < published::DAYS * 86_400_000));
         let unmet: Vec<fit::Fitted> = fit::fit(&jobs).into_iter().filter(|fitted| !is_met(fitted)).collect();
         let of_jobs: Vec<&fit::Fitted> = unmet.iter().filter(|fitted| !fitted.what.contains("user")).collect();

@@ -17,6 +17,20 @@ pub struct Job {
     pub is_io_bound: bool,
 }
 
+impl Job {
+    /// The run time in whole minutes, rounded up, at least one: the t of the tables of Geweke 2000.
+    #[must_use]
+    pub fn whole_minutes(&self) -> u64 {
+        self.run_time.0.div_ceil(Milliseconds::MINUTE.0).max(1)
+    }
+
+    /// Nodes times run time, in node-seconds.
+    #[must_use]
+    pub fn node_seconds(&self) -> f64 {
+        f64::from(self.nodes) * self.run_time.0 as f64 / 1_000.0
+    }
+}
+
 /// How a job stands.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Standing {
@@ -79,5 +93,23 @@ impl Record {
     #[must_use]
     pub fn slowed_down(&self, job: &Job) -> Option<Milliseconds> {
         Some(self.end? - self.first_start? - self.suspended - job.run_time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_time_is_rounded_up_to_whole_minutes_and_is_at_least_one() {
+        let job = |seconds: u64| Job {
+            submit: Milliseconds::ZERO,
+            run_time: Milliseconds(seconds * 1_000),
+            nodes: 2,
+            user: 1,
+            is_io_bound: false,
+        };
+        assert_eq!([0, 1, 60, 61, 120].map(|seconds| job(seconds).whole_minutes()), [1, 1, 1, 2, 2]);
+        assert_eq!(job(90).node_seconds(), 180.0);
     }
 }
